@@ -1,0 +1,247 @@
+//! May this command happen, and what happens then? The decider (E1).
+
+mod moves;
+mod roster;
+mod sessions;
+mod talk;
+mod tasks;
+mod workflow;
+
+use crate::board::Board;
+use crate::command::Command;
+use crate::event::{Event, What};
+use crate::fuel::Fuel;
+use crate::interrupt::interrupt;
+use crate::next_action::lapsed;
+use crate::refusal::{Because, Refusal};
+use crate::session::{Session, SessionStatus, StopCause};
+use crate::task::{Status, Task};
+use crate::{Actor, Agent, Party, TaskId, Timestamp};
+
+pub use sessions::next_due;
+
+/// What every part of the decider looks at.
+#[derive(Clone, Copy)]
+struct Desk<'a> {
+    board: &'a Board,
+    actor: &'a Actor,
+    now: Timestamp,
+}
+
+type Decision = Result<Vec<What>, Refusal>;
+
+/// Judges a command on a board. Pure: the same board, actor, command and instant give the same
+/// events, and nothing is changed by asking.
+pub fn admit(board: &Board, actor: &Actor, command: &Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+    let desk = Desk { board, actor, now };
+    if let Actor::Session(_) = actor {
+        desk.may_call(command)?;
+    }
+    let mut happened = desk.decide(command)?;
+    if let Actor::Session(_) = actor {
+        desk.burn(&mut happened)?;
+    }
+    let event = |what| Event { at: now, by: actor.clone(), what };
+    Ok(happened.into_iter().map(event).collect())
+}
+
+impl<'a> Desk<'a> {
+    fn decide(&self, command: &Command) -> Decision {
+        match command {
+            Command::Configure { settings } => self.configure(settings),
+            Command::Pause => self.pause(),
+            Command::Resume => self.resume(),
+            Command::ApplyRoster { agents } => self.apply_roster(agents),
+            Command::SetPasskey { agent, hash } => self.set_passkey(agent, hash),
+            Command::ParkAccount { account, until } => self.park_account(account, *until),
+
+            Command::CreateTasks { parent, tasks, key } => self.create_tasks(*parent, tasks, key.as_deref()),
+            Command::EditTask { task, edit, forced } => self.edit_task(*task, edit, *forced),
+            Command::AssignTask { task, assignee, forced } => self.assign_task(*task, assignee.as_ref(), *forced),
+            Command::ChangeDependencies { task, add, remove, forced } => {
+                self.change_dependencies(*task, add, remove, *forced)
+            }
+            Command::MoveTask { task, to, reason, forced, merged } => {
+                self.move_task(*task, *to, reason.as_deref(), moves::Insist { forced: *forced, merged: *merged })
+            }
+            Command::RecordBranch { task, branch, base } => self.record_branch(*task, branch, base),
+
+            Command::Claim { agent, purpose, driver, credential, forced } => {
+                self.claim(agent, *purpose, driver, credential.as_ref(), *forced)
+            }
+            Command::ReportRunning { session, generation } => self.report_running(*session, *generation),
+            Command::RenewLeases { sessions } => self.renew_leases(sessions),
+            Command::StopSession { session } => self.stop_session(*session),
+            Command::EndProcess { session, generation, end, artifacts, usage } => {
+                self.end_process(*session, *generation, end, artifacts, *usage)
+            }
+            Command::ExamineWorkspace { session, generation, facts } => {
+                self.examine_workspace(*session, *generation, facts)
+            }
+            Command::EndByHand { session, end, dod_result, merged, artifacts } => {
+                self.end_by_hand(*session, end, *dod_result, *merged, artifacts)
+            }
+
+            Command::ReportModel { provider, model_id } => self.report_model(provider, model_id),
+            Command::FetchTask => self.fetch_task(),
+            Command::NextAction => self.next_action(),
+            Command::SelectAction { choice, reason } => self.select_action(*choice, reason.as_deref()),
+            Command::ReportCompleted { result, summary, next_steps } => {
+                self.report_completed(*result, summary, next_steps.as_deref())
+            }
+            Command::SaveContext { context } => self.save_context(context),
+            Command::ShowMessages => self.show_messages(),
+            Command::Logout => self.log_out(),
+            Command::CountCalls { calls } => self.count_calls(*calls),
+            Command::SendMessage { to, content, related_task } => self.send_message(to, content, *related_task),
+
+            Command::Sweep => self.sweep(),
+        }
+    }
+
+    /// N2.1, N7 and the session's own fuel, before the command has any effect.
+    fn may_call(&self, command: &Command) -> Result<(), Refusal> {
+        let session = self.session()?;
+        if !session.can_call() || lapsed(session, self.now) {
+            return Err(Because::StaleSession(session.id).into());
+        }
+        let always = matches!(
+            command,
+            Command::NextAction
+                | Command::FetchTask
+                | Command::SaveContext { .. }
+                | Command::Logout
+                | Command::CountCalls { .. }
+        );
+        if let (false, Some(interrupt)) = (always, interrupt(self.board, session)) {
+            return Err(Because::Interrupted(interrupt).into());
+        }
+        if session.claim.is_some() && !always {
+            return Err(Because::AlreadyReported.into());
+        }
+        let leaving = matches!(command, Command::NextAction | Command::Logout);
+        if session.calls >= self.board.settings.limits.max_calls && !leaving {
+            return Err(Because::FuelSpent(Fuel::Calls).into());
+        }
+        Ok(())
+    }
+
+    /// Adds what follows if these events use up the session's calls (G3).
+    fn burn(&self, happened: &mut Vec<What>) -> Result<(), Refusal> {
+        let session = self.session()?;
+        let counted: u32 = happened.iter().map(What::calls).sum();
+        let leaving = session.claim.is_some()
+            || session.stop.is_some()
+            || happened.iter().any(|what| {
+                matches!(what, What::LoggedOut { .. } | What::CompletionReported { .. } | What::FuelSpent { .. })
+            });
+        if counted > 0 && !leaving && session.calls + counted >= self.board.settings.limits.max_calls {
+            happened.extend(self.park(session, Fuel::Calls));
+        }
+        Ok(())
+    }
+
+    /// The session's fuel is spent: its task is blocked, its agent told to stop. A chat is only stopped.
+    fn park(&self, session: &Session, fuel: Fuel) -> Vec<What> {
+        let task = session.task().and_then(|id| self.board.tasks.get(&id));
+        let mut happened = vec![What::FuelSpent { task: session.task(), session: Some(session.id), fuel }];
+        happened.extend(task.filter(|task| task.status == Status::InProgress).map(|task| block_for_fuel(task, fuel)));
+        happened
+    }
+
+    /// The session that speaks.
+    fn session(&self) -> Result<&'a Session, Refusal> {
+        match self.actor {
+            Actor::Session(id) => self.board.session(*id),
+            Actor::Owner(_) | Actor::Runner(_) | Actor::System => Err(Because::AgentsOnly.into()),
+        }
+    }
+
+    /// The session that speaks, if it works on a task.
+    fn task_session(&self) -> Result<(&'a Session, &'a Task, &'a Agent), Refusal> {
+        let session = self.session()?;
+        let task = session.task().ok_or(Because::TaskSessionOnly)?;
+        Ok((session, self.board.task(task)?, self.board.agent(&session.agent)?))
+    }
+
+    fn party(&self) -> Result<Party, Refusal> {
+        self.board.party(self.actor)
+    }
+
+    fn owner_only(&self) -> Result<(), Refusal> {
+        match self.actor {
+            Actor::Owner(_) => Ok(()),
+            Actor::Session(_) | Actor::Runner(_) | Actor::System => Err(Because::OwnersOnly.into()),
+        }
+    }
+
+    fn is_owner(&self) -> bool {
+        matches!(self.actor, Actor::Owner(_))
+    }
+
+    /// `--force` is the owner's alone (L2).
+    fn check_force(&self, forced: bool) -> Result<(), Refusal> {
+        if forced && !self.is_owner() { Err(Because::ForceIsTheOwners.into()) } else { Ok(()) }
+    }
+
+    /// Is the actor the mover of this task? An agent is only through the session of the parent,
+    /// or, if it is a manager, through its chat.
+    fn is_mover(&self, task: &Task) -> Result<bool, Refusal> {
+        match (self.board.mover(task), self.actor) {
+            (Party::Owner, Actor::Owner(_)) => Ok(true),
+            (Party::Agent(mover), Actor::Session(id)) => {
+                let session = self.board.session(*id)?;
+                let through = match session.task() {
+                    Some(own) => task.parent == Some(own),
+                    None => self.board.agent(&mover)?.is_manager(),
+                };
+                Ok(session.agent == mover && through)
+            }
+            (Party::Owner | Party::Agent(_) | Party::System, _) => Ok(false),
+        }
+    }
+
+    /// The mover may change a task; the owner may insist (L2).
+    fn may_change(&self, task: &Task, forced: bool) -> Result<(), Refusal> {
+        self.check_force(forced)?;
+        if forced || self.is_mover(task)? {
+            Ok(())
+        } else {
+            Err(Because::NotTheMover { task: task.id, mover: self.board.mover(task) }.into())
+        }
+    }
+}
+
+impl What {
+    /// How many of a session's calls an event stands for.
+    pub(crate) fn calls(&self) -> u32 {
+        match self {
+            Self::CallsCounted { calls, .. } => *calls,
+            Self::FuelSpent { .. } => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// The move that parks a task whose fuel is spent.
+fn block_for_fuel(task: &Task, fuel: Fuel) -> What {
+    What::TaskMoved {
+        task: task.id,
+        from: task.status,
+        to: Status::Blocked,
+        by: Party::System,
+        reason: Some(fuel.reason().into()),
+        forced: false,
+    }
+}
+
+/// Tells the session that holds a task to stop.
+fn stop_holder(task: &Task, cause: StopCause) -> Option<What> {
+    task.live.map(|session| What::StopRequested { session, cause })
+}
+
+/// A session that has claimed success is being judged: its task's children stay as they are.
+fn under_judgement(board: &Board, task: TaskId) -> bool {
+    let session = board.tasks.get(&task).and_then(|task| task.live).and_then(|id| board.sessions.get(&id));
+    session.is_some_and(|session| session.claim.is_some() || session.status == SessionStatus::Verifying)
+}

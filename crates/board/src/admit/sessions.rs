@@ -1,0 +1,380 @@
+//! May this session begin, go on, end; and what does its end mean for its task?
+
+use super::{Decision, Desk, block_for_fuel};
+use crate::event::What;
+use crate::fuel::{self, Fuel};
+use crate::next_action::lapsed;
+use crate::readiness;
+use crate::refusal::{Because, Refusal};
+use crate::session::{
+    DodResult, Driver, EndReason, ProcessEnd, Purpose, Session, SessionStatus, StopCause, Usage, VendorTrouble,
+};
+use crate::staffing::{self, Action};
+use crate::task::{Status, Task};
+use crate::verdict::{self, Evidence, Policy, Rejection, Verdict, WorkspaceFacts};
+use crate::{
+    Actor, AgentId, Completion, Generation, Hierarchy, Mode, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp,
+};
+
+/// The next instant at which time alone changes something, so that nobody has to poll.
+pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
+    let leases = board.all_live_sessions().filter_map(|session| session.lease_until);
+    let messages = waiting_messages(board).map(|message| message.at + board.settings.limits.message_ttl);
+    leases.chain(messages).min().map(|at| at + crate::Span(1))
+}
+
+/// Messages from the owner that nobody has read yet, and that can still expire.
+fn waiting_messages(board: &crate::Board) -> impl Iterator<Item = &crate::Message> {
+    board
+        .agents
+        .values()
+        .filter(|agent| agent.chat.live.is_none())
+        .flat_map(|agent| board.unread(agent))
+        .filter(|message| message.from == Party::Owner && !message.expired)
+}
+
+impl Desk<'_> {
+    /// Opens a session if, and only if, staffing says that this agent should be started for this
+    /// purpose: of two claims for one task exactly one wins (S1, F85).
+    pub(super) fn claim(
+        &self,
+        agent: &AgentId,
+        purpose: Purpose,
+        driver: &Driver,
+        credential: Option<&SecretHash>,
+        forced: bool,
+    ) -> Decision {
+        self.check_force(forced)?;
+        let mut happened = match (driver, purpose) {
+            (Driver::Hand, Purpose::Task(task)) => self.claim_by_hand(agent, task, forced)?,
+            (Driver::Hand, Purpose::Chat) => return Err(Because::TaskSessionOnly.into()),
+            (Driver::Runner { .. } | Driver::Attached, _) => {
+                self.check_staffing(agent, purpose)?;
+                Vec::new()
+            }
+        };
+        let generation = match purpose {
+            Purpose::Task(task) => self.board.task(task)?.generation,
+            Purpose::Chat => self.board.agent(agent)?.chat.generation,
+        };
+        let limits = &self.board.settings.limits;
+        let lease_until = match driver {
+            Driver::Runner { .. } => Some(self.now + limits.lease),
+            Driver::Attached => Some(self.now + limits.attached_lease),
+            Driver::Hand => None,
+        };
+        happened.push(What::SessionClaimed {
+            session: self.board.next_session(),
+            agent: agent.clone(),
+            purpose,
+            driver: driver.clone(),
+            generation: Generation(generation.0 + 1),
+            lease_until,
+            credential: credential.cloned(),
+        });
+        Ok(happened)
+    }
+
+    fn check_staffing(&self, agent: &AgentId, purpose: Purpose) -> Result<(), Refusal> {
+        if let Actor::Session(_) | Actor::Owner(_) = self.actor {
+            return Err(Because::RunnersOnly.into());
+        }
+        let agent = self.board.agent(agent)?;
+        let answer = match purpose {
+            Purpose::Task(task) => {
+                let task = self.board.task(task)?;
+                if task.is_step() || task.assignee.as_ref() != Some(agent.id()) {
+                    return Err(Because::NotAssigned { task: task.id, agent: agent.id().clone() }.into());
+                }
+                Some(staffing::staff_task(self.board, agent, task, self.now))
+            }
+            Purpose::Chat => staffing::staff_chat(self.board, agent, self.now),
+        };
+        match answer {
+            Some(answer) if answer.action == Action::Start => Ok(()),
+            Some(answer) => Err(Because::NotStaffed { agent: agent.id().clone(), reason: answer.reason }.into()),
+            None => {
+                let reason = staffing::Reason::NoInProgressTask;
+                Err(Because::NotStaffed { agent: agent.id().clone(), reason }.into())
+            }
+        }
+    }
+
+    /// For those who orchestrate by hand: claims the task and moves it to `in_progress` (C2).
+    fn claim_by_hand(&self, agent: &AgentId, id: TaskId, forced: bool) -> Decision {
+        self.owner_only()?;
+        let task = self.board.task(id)?;
+        self.may_change(task, forced)?;
+        if let Some(session) = task.live {
+            return Err(Because::AlreadyClaimed { task: id, session }.into());
+        }
+        if task.is_step() {
+            return Err(Because::StepsFollowTheirTask { task: id }.into());
+        }
+        if !matches!(task.status, Status::Backlog | Status::Todo | Status::InProgress) {
+            return Err(Because::NotInProgress { task: id, status: task.status }.into());
+        }
+        let mut happened = self.assign_task(id, Some(agent), forced)?;
+        happened.retain(|what| matches!(what, What::TaskAssigned { .. }));
+        let mut planned = task.clone();
+        planned.assignee = Some(agent.clone());
+        let obstacles = readiness::obstacles(self.board, &planned);
+        if !obstacles.is_empty() {
+            return Err(Because::NotReady { task: id, obstacles }.into());
+        }
+        if task.status != Status::InProgress {
+            happened.push(What::TaskMoved {
+                task: id,
+                from: task.status,
+                to: Status::InProgress,
+                by: Party::Owner,
+                reason: None,
+                forced,
+            });
+        }
+        Ok(happened)
+    }
+
+    /// A session that a report is about. A stale generation is refused (S1).
+    fn reported(&self, id: SessionId, generation: Generation) -> Result<&Session, Refusal> {
+        let session = self.board.session(id)?;
+        let runner = match (self.actor, &session.driver) {
+            (Actor::Runner(reporter), Driver::Runner { runner, .. }) => reporter == runner,
+            (Actor::System, _) => true,
+            (Actor::Runner(_), Driver::Attached) => true,
+            (Actor::Runner(_), Driver::Hand) | (Actor::Owner(_) | Actor::Session(_), _) => false,
+        };
+        if !runner {
+            return Err(Because::RunnersOnly.into());
+        }
+        if !session.is_live() || session.generation != generation || lapsed(session, self.now) {
+            return Err(Because::StaleSession(id).into());
+        }
+        Ok(session)
+    }
+
+    pub(super) fn report_running(&self, id: SessionId, generation: Generation) -> Decision {
+        let session = self.reported(id, generation)?;
+        let starting = session.status == SessionStatus::Starting;
+        Ok(if starting { vec![What::SessionRunning { session: id }] } else { Vec::new() })
+    }
+
+    /// Renews what can be renewed; the others show on the board as over.
+    pub(super) fn renew_leases(&self, sessions: &[(SessionId, Generation)]) -> Decision {
+        let valid: Vec<_> = sessions
+            .iter()
+            .filter(|(id, generation)| self.reported(*id, *generation).is_ok())
+            .map(|(id, _)| *id)
+            .collect();
+        if valid.is_empty() {
+            let stale = sessions.first().map(|(id, _)| *id);
+            return stale.map_or(Ok(Vec::new()), |id| Err(Because::StaleSession(id).into()));
+        }
+        let until = self.now + self.board.settings.limits.lease;
+        Ok(vec![What::LeasesRenewed { sessions: valid, until }])
+    }
+
+    pub(super) fn stop_session(&self, id: SessionId) -> Decision {
+        self.owner_only()?;
+        let session = self.board.session(id)?;
+        if !session.is_live() {
+            return Err(Because::StaleSession(id).into());
+        }
+        if session.driver == Driver::Hand {
+            return Err(Because::DrivenByHand { session: id }.into());
+        }
+        Ok(if session.stop.is_some() {
+            Vec::new()
+        } else {
+            vec![What::StopRequested { session: id, cause: StopCause::Owner }]
+        })
+    }
+
+    pub(super) fn end_process(
+        &self,
+        id: SessionId,
+        generation: Generation,
+        end: &ProcessEnd,
+        artifacts: &[String],
+        usage: Option<Usage>,
+    ) -> Decision {
+        let session = self.reported(id, generation)?;
+        if session.status == SessionStatus::Verifying {
+            return Err(Because::StaleSession(id).into());
+        }
+        let left_waiting = session.wait_given.is_some() && session.logged_out;
+        self.ended(session, end, left_waiting, artifacts, usage)
+    }
+
+    /// The process is over: judged at once if its end decides, after verification if not.
+    pub(super) fn ended(
+        &self,
+        session: &Session,
+        end: &ProcessEnd,
+        left_waiting: bool,
+        artifacts: &[String],
+        usage: Option<Usage>,
+    ) -> Decision {
+        let mut happened = vec![What::ProcessEnded {
+            session: session.id,
+            end: end.clone(),
+            dod_result: None,
+            artifacts: artifacts.to_vec(),
+            usage,
+        }];
+        if let Some(VendorTrouble::RateLimited { until }) = end.vendor {
+            let account = self.board.agent(&session.agent)?.spec.account().to_owned();
+            happened.push(What::AccountParked { account, until });
+        }
+        match session.purpose {
+            Purpose::Chat => happened.push(What::Judged { session: session.id, verdict: None }),
+            Purpose::Task(task) => {
+                let task = self.board.task(task)?;
+                let verdict = self.judge(session, task, end, left_waiting, None)?;
+                happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
+            }
+        }
+        Ok(happened)
+    }
+
+    pub(super) fn examine_workspace(&self, id: SessionId, generation: Generation, facts: &WorkspaceFacts) -> Decision {
+        let session = self.reported(id, generation)?;
+        let (Purpose::Task(task), SessionStatus::Verifying, Some(end)) =
+            (session.purpose, session.status, &session.end)
+        else {
+            return Err(Because::StaleSession(id).into());
+        };
+        let task = self.board.task(task)?;
+        let mut happened = vec![What::WorkspaceExamined { session: id, facts: Box::new(facts.clone()) }];
+        let verdict = self.judge(session, task, end, false, Some(facts))?;
+        happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
+        Ok(happened)
+    }
+
+    fn judge(
+        &self,
+        session: &Session,
+        task: &Task,
+        end: &ProcessEnd,
+        left_waiting: bool,
+        workspace: Option<&WorkspaceFacts>,
+    ) -> Result<Option<Verdict>, Refusal> {
+        let agent = self.board.agent(&session.agent)?;
+        let mut children = self.board.live_children(task).peekable();
+        let children_done = children.peek().is_some() && children.all(|child| child.status == Status::Done);
+        let evidence = Evidence { end, claim: session.claim.as_ref(), left_waiting, children_done, workspace };
+        Ok(verdict::judge(
+            &evidence,
+            &policy(self.board.settings.completion, task, agent.spec.hierarchy, agent.spec.mode),
+        ))
+    }
+
+    pub(super) fn end_by_hand(
+        &self,
+        id: SessionId,
+        end: &ProcessEnd,
+        dod_result: DodResult,
+        merged: bool,
+        artifacts: &[String],
+    ) -> Decision {
+        self.owner_only()?;
+        let session = self.board.session(id)?;
+        if !session.is_live() {
+            return Err(Because::StaleSession(id).into());
+        }
+        let (Driver::Hand, Purpose::Task(task)) = (&session.driver, session.purpose) else {
+            return Err(Because::NotDrivenByHand { session: id }.into());
+        };
+        let task = self.board.task(task)?;
+        let verdict = verdict::judge_by_hand(end, dod_result);
+        if verdict == Verdict::Done {
+            if !merged {
+                return Err(Because::NotMerged { task: task.id, branch: task.branch.clone() }.into());
+            }
+            let open: Vec<_> = self.board.unsettled_children(task).map(|child| child.id).collect();
+            if !open.is_empty() {
+                return Err(Because::ChildrenOpen { task: task.id, open }.into());
+            }
+        }
+        let mut happened = vec![What::ProcessEnded {
+            session: id,
+            end: end.clone(),
+            dod_result: Some(dod_result),
+            artifacts: artifacts.to_vec(),
+            usage: None,
+        }];
+        happened.extend(self.concluded(session, task, verdict));
+        Ok(happened)
+    }
+
+    /// What a verdict does to its task. A task that somebody moved meanwhile is left where it is.
+    fn concluded(&self, session: &Session, task: &Task, verdict: Verdict) -> Vec<What> {
+        let mut happened = vec![What::Judged { session: session.id, verdict: Some(verdict.clone()) }];
+        let ours = task.status == Status::InProgress && task.assignee.as_ref() == Some(&session.agent);
+        if !ours || session.stop.is_some() {
+            return happened;
+        }
+        let moved =
+            |to, by, reason| What::TaskMoved { task: task.id, from: task.status, to, by, reason, forced: false };
+        let agent = || Party::Agent(session.agent.clone());
+        let limits = &self.board.settings.limits;
+        let spent_attempts = task.used.attempts + 1 >= limits.max_attempts;
+        let consequence = match &verdict {
+            Verdict::Done => Some(moved(Status::Done, agent(), None)),
+            Verdict::Failed { reason } => Some(moved(Status::Failed, agent(), Some(reason.clone()))),
+            Verdict::Blocked { reason } => Some(moved(Status::Blocked, agent(), Some(reason.clone()))),
+            Verdict::Rejected(why) if spent_attempts => {
+                Some(moved(Status::Failed, Party::System, Some(attempts_spent(why))))
+            }
+            Verdict::Rejected(_) | Verdict::None(_) => self.out_of_sessions(session, task, &verdict),
+        };
+        if let (Some(What::TaskMoved { to: Status::Blocked, by: Party::System, .. }), Some(fuel)) =
+            (&consequence, self.spent_by_end(session, task, &verdict))
+        {
+            happened.push(What::FuelSpent { task: Some(task.id), session: None, fuel });
+        }
+        happened.extend(consequence);
+        happened
+    }
+
+    fn out_of_sessions(&self, session: &Session, task: &Task, verdict: &Verdict) -> Option<What> {
+        self.spent_by_end(session, task, verdict).map(|fuel| block_for_fuel(task, fuel))
+    }
+
+    /// Which of the task's own fuel this end has used up (A3, G3).
+    fn spent_by_end(&self, session: &Session, task: &Task, verdict: &Verdict) -> Option<Fuel> {
+        let limits = &self.board.settings.limits;
+        let idle = !fuel::brought_a_fact(self.board, session) && fuel::counts_as_idle(verdict);
+        if idle && task.used.idle_sessions + 1 >= limits.max_idle_sessions {
+            return Some(Fuel::IdleSessions);
+        }
+        (task.used.sessions >= limits.max_task_sessions).then_some(Fuel::TaskSessions)
+    }
+
+    /// What follows from time alone (S2): sessions whose lease lapsed are lost, messages that
+    /// nobody came to read expire.
+    pub(super) fn sweep(&self) -> Decision {
+        let mut happened = Vec::new();
+        for session in self.board.all_live_sessions().filter(|session| lapsed(session, self.now)) {
+            let end = ProcessEnd::because(EndReason::Lost);
+            happened.extend(self.ended(session, &end, false, &[], None)?);
+        }
+        let ttl = self.board.settings.limits.message_ttl;
+        let expired = waiting_messages(self.board).filter(|message| self.now - message.at > ttl);
+        happened.extend(expired.map(|message| What::MessageExpired { message: message.id }));
+        Ok(happened)
+    }
+}
+
+fn attempts_spent(last: &Rejection) -> String {
+    format!("attempts_spent: {}", last.as_str())
+}
+
+fn policy(project: Completion, task: &Task, hierarchy: Hierarchy, mode: Mode) -> Policy {
+    Policy {
+        hierarchy,
+        mode,
+        completion: task.completion.unwrap_or(project),
+        may_be_empty: task.allow_empty || task.task_type == TaskType::Research,
+    }
+}

@@ -1,0 +1,346 @@
+//! May these tasks be created, changed, assigned, made to depend on others?
+
+use std::collections::BTreeSet;
+
+use super::{Decision, Desk, under_judgement};
+use crate::command::{DependsOn, NewTask};
+use crate::event::{CreatedTask, TaskEdit, What};
+use crate::readiness;
+use crate::refusal::{Because, Refusal};
+use crate::task::{Kind, Status, Task};
+use crate::text_limits::{self, Field};
+use crate::waits::{Plan, Planned};
+use crate::{Actor, AgentId, Party, TaskId};
+
+/// Where new tasks go.
+struct Place<'a> {
+    parent: Option<&'a Task>,
+    kind: Kind,
+    depth: u32,
+    /// What a manager creates for itself in its chat.
+    for_itself: Option<AgentId>,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn create_tasks(&self, parent: Option<TaskId>, tasks: &[NewTask], key: Option<&str>) -> Decision {
+        let creator = self.party()?;
+        if let Some(key) = key {
+            text_limits::check(Field::Key, key)?;
+            if self.board.created_by_key(&creator, key).is_some() {
+                return Ok(Vec::new());
+            }
+        }
+        let place = self.place(parent)?;
+        if tasks.is_empty() || tasks.len() > text_limits::MAX_BATCH {
+            return Err(Because::BatchSize { most: text_limits::MAX_BATCH }.into());
+        }
+        self.room_for(&place, tasks.len() as u32)?;
+        let first = self.board.next_task().0;
+        let ids: Vec<_> = (0..tasks.len() as u32).map(|n| TaskId(first + n)).collect();
+        let created = ids
+            .iter()
+            .zip(tasks)
+            .map(|(id, new)| self.created(*id, new, &place, &ids, &creator))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.no_twins(&place, &created)?;
+        self.no_cycles(&created)?;
+        Ok(vec![What::TasksCreated { tasks: created, key: key.map(str::to_owned) }])
+    }
+
+    /// Who may create what, and where: the owner anywhere, an agent below its own task (L6).
+    fn place(&self, parent: Option<TaskId>) -> Result<Place<'a>, Refusal> {
+        match self.actor {
+            Actor::Owner(_) => self.place_below(parent.map(|id| self.board.task(id)).transpose()?),
+            Actor::Session(_) => {
+                let session = self.session()?;
+                match (session.task(), parent) {
+                    (Some(own), None) => self.place_below(Some(self.board.task(own)?)),
+                    (Some(own), Some(parent)) if own == parent => self.place_below(Some(self.board.task(own)?)),
+                    (Some(own), Some(parent)) => Err(Because::ForeignParent { parent, own }.into()),
+                    (None, None) if self.board.agent(&session.agent)?.is_manager() => {
+                        let for_itself = Some(session.agent.clone());
+                        Ok(Place { parent: None, kind: Kind::Task, depth: 0, for_itself })
+                    }
+                    (None, Some(_) | None) => Err(Because::TaskSessionOnly.into()),
+                }
+            }
+            Actor::Runner(_) | Actor::System => Err(Because::OwnersOnly.into()),
+        }
+    }
+
+    fn place_below(&self, parent: Option<&'a Task>) -> Result<Place<'a>, Refusal> {
+        let Some(parent) = parent else {
+            return Ok(Place { parent: None, kind: Kind::Task, depth: 0, for_itself: None });
+        };
+        if parent.is_step() {
+            return Err(Because::StepsCannotSplit { task: parent.id }.into());
+        }
+        if parent.is_settled() {
+            return Err(Because::ParentSettled { parent: parent.id, status: parent.status }.into());
+        }
+        if under_judgement(self.board, parent.id) {
+            return Err(Because::UnderJudgement { task: parent.id }.into());
+        }
+        let worker = parent.assignee.as_ref().and_then(|id| self.board.agents.get(id)).filter(|a| !a.is_manager());
+        let kind = self.board.kind_of_children(parent).unwrap_or(match worker {
+            Some(_) => Kind::Step,
+            None => Kind::Task,
+        });
+        let depth = match kind {
+            Kind::Step => parent.depth,
+            Kind::Task => parent.depth + 1,
+        };
+        let limit = self.board.settings.limits.max_depth;
+        if depth > limit {
+            return Err(Because::TooDeep { parent: parent.id, limit }.into());
+        }
+        Ok(Place { parent: Some(parent), kind, depth, for_itself: None })
+    }
+
+    fn room_for(&self, place: &Place<'_>, more: u32) -> Result<(), Refusal> {
+        let (Some(parent), limits) = (place.parent, &self.board.settings.limits) else { return Ok(()) };
+        let unsettled = self.board.unsettled_children(parent).count() as u32;
+        if unsettled + more > limits.max_children {
+            return Err(Because::TooManyChildren { parent: parent.id, limit: limits.max_children, unsettled }.into());
+        }
+        if parent.children.len() as u32 + more > limits.max_children_ever {
+            return Err(Because::TooManyChildrenEver { parent: parent.id, limit: limits.max_children_ever }.into());
+        }
+        Ok(())
+    }
+
+    fn created(
+        &self,
+        id: TaskId,
+        new: &NewTask,
+        place: &Place<'_>,
+        batch: &[TaskId],
+        creator: &Party,
+    ) -> Result<CreatedTask, Refusal> {
+        text_limits::check(Field::Title, &new.title)?;
+        text_limits::check(Field::Description, &new.description)?;
+        new.labels.iter().try_for_each(|label| text_limits::check(Field::Label, label))?;
+        let parent = place.parent.map(|task| task.id);
+        if let Some(assignee) = &new.assignee {
+            self.check_new_assignee(id, place, assignee)?;
+        }
+        let assignee = new.assignee.clone().or_else(|| place.for_itself.clone());
+        let queued = place.kind == Kind::Step || (assignee.is_some() && place.for_itself.is_none());
+        Ok(CreatedTask {
+            id,
+            kind: place.kind,
+            status: if queued { Status::Todo } else { Status::Backlog },
+            title: new.title.trim().to_owned(),
+            description: new.description.clone(),
+            task_type: new.task_type,
+            priority: new.priority,
+            parent,
+            depth: place.depth,
+            assignee,
+            creator: creator.clone(),
+            dependencies: self.dependencies(id, new, place, batch)?,
+            labels: new.labels.clone(),
+            completion: new.completion,
+            allow_empty: new.allow_empty,
+        })
+    }
+
+    fn dependencies(
+        &self,
+        id: TaskId,
+        new: &NewTask,
+        place: &Place<'_>,
+        batch: &[TaskId],
+    ) -> Result<Vec<TaskId>, Refusal> {
+        let mut found = BTreeSet::new();
+        for dependency in &new.dependencies {
+            let dependency = match dependency {
+                DependsOn::New(index) => *batch.get(*index).ok_or(Because::NotInBatch { index: *index })?,
+                DependsOn::Task(other) => {
+                    let other = self.board.task(*other)?;
+                    self.check_dependency(id, place.kind, place.parent.map(|task| task.id), other)?;
+                    other.id
+                }
+            };
+            found.insert(dependency);
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// A step depends only on its siblings, a task on no step (L5).
+    fn check_dependency(&self, id: TaskId, kind: Kind, parent: Option<TaskId>, on: &Task) -> Result<(), Refusal> {
+        let siblings = on.parent == parent && on.kind == kind;
+        if (kind == Kind::Step || on.is_step()) && !siblings {
+            return Err(Because::StepsDependOnSiblings { task: id, dependency: on.id }.into());
+        }
+        if on.status == Status::Cancelled {
+            return Err(Because::DependencyCancelled { task: id, dependency: on.id }.into());
+        }
+        Ok(())
+    }
+
+    fn check_new_assignee(&self, id: TaskId, place: &Place<'_>, assignee: &AgentId) -> Result<(), Refusal> {
+        if place.kind == Kind::Step {
+            return Err(Because::StepsFollowTheirTask { task: id }.into());
+        }
+        let agent = self.assignable_agent(assignee)?;
+        let limit = self.board.settings.limits.max_depth;
+        if agent.is_manager() && place.depth >= limit {
+            return Err(Because::TooDeepForManager { task: id, limit }.into());
+        }
+        Ok(())
+    }
+
+    /// An agent that is on the roster and, if an agent asks, reports to it (L7).
+    fn assignable_agent(&self, id: &AgentId) -> Result<&'a crate::Agent, Refusal> {
+        let agent = self.board.agent(id)?;
+        if !agent.active {
+            return Err(Because::AgentInactive(id.clone()).into());
+        }
+        if let Party::Agent(manager) = self.party()?
+            && agent.spec.parent.as_ref() != Some(&manager)
+        {
+            return Err(Because::NotASubordinate { agent: id.clone(), manager }.into());
+        }
+        Ok(agent)
+    }
+
+    /// No unsettled sibling, and none of the batch, has the same title (L6, F3).
+    fn no_twins(&self, place: &Place<'_>, created: &[CreatedTask]) -> Result<(), Refusal> {
+        let Some(parent) = place.parent else { return Ok(()) };
+        for (index, new) in created.iter().enumerate() {
+            let title = text_limits::normalised(&new.title);
+            let sibling = self.twin(parent, &title, None);
+            let earlier = created[..index].iter().find(|other| text_limits::normalised(&other.title) == title);
+            if let Some(sibling) = sibling.or(earlier.map(|other| other.id)) {
+                return Err(Because::Twin { title: new.title.clone(), sibling }.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn twin(&self, parent: &Task, title: &str, except: Option<TaskId>) -> Option<TaskId> {
+        self.board
+            .unsettled_children(parent)
+            .find(|child| Some(child.id) != except && text_limits::normalised(&child.title) == title)
+            .map(|child| child.id)
+    }
+
+    fn no_cycles(&self, created: &[CreatedTask]) -> Result<(), Refusal> {
+        let planned: Vec<_> = created
+            .iter()
+            .map(|new| Planned { id: new.id, parent: new.parent, dependencies: new.dependencies.clone() })
+            .collect();
+        let plan = Plan { board: self.board, planned: &planned, extra: None };
+        let edges = planned.iter().flat_map(|task| task.dependencies.iter().map(|on| (task.id, *on)));
+        edges
+            .filter_map(|(task, on)| plan.cycle(task, on))
+            .next()
+            .map_or(Ok(()), |chain| Err(Because::Cycle { chain }.into()))
+    }
+
+    pub(super) fn edit_task(&self, id: TaskId, edit: &TaskEdit, forced: bool) -> Decision {
+        let task = self.changeable(id, forced)?;
+        if let Some(title) = &edit.title {
+            text_limits::check(Field::Title, title)?;
+            let parent = task.parent.map(|id| self.board.task(id)).transpose()?;
+            let twin = parent.and_then(|parent| self.twin(parent, &text_limits::normalised(title), Some(id)));
+            if let Some(sibling) = twin {
+                return Err(Because::Twin { title: title.clone(), sibling }.into());
+            }
+        }
+        if let Some(description) = &edit.description {
+            text_limits::check(Field::Description, description)?;
+        }
+        edit.labels.iter().flatten().try_for_each(|label| text_limits::check(Field::Label, label))?;
+        let edit = TaskEdit {
+            title: edit.title.as_ref().map(|title| title.trim().to_owned()).filter(|title| *title != task.title),
+            description: edit.description.clone().filter(|text| *text != task.description),
+            priority: edit.priority.filter(|priority| *priority != task.priority),
+            task_type: edit.task_type.filter(|task_type| *task_type != task.task_type),
+            labels: edit.labels.clone().filter(|labels| *labels != task.labels),
+        };
+        let unchanged = edit == TaskEdit::default();
+        Ok(if unchanged { Vec::new() } else { vec![What::TaskEdited { task: id, edit }] })
+    }
+
+    pub(super) fn assign_task(&self, id: TaskId, assignee: Option<&AgentId>, forced: bool) -> Decision {
+        let task = self.changeable(id, forced)?;
+        if task.is_step() {
+            return Err(Because::StepsFollowTheirTask { task: id }.into());
+        }
+        if task.assignee.as_ref() == assignee {
+            return Ok(Vec::new());
+        }
+        if task.status == Status::InProgress {
+            return Err(Because::AssignedInProgress { task: id }.into());
+        }
+        if let Some(assignee) = assignee {
+            let agent = self.assignable_agent(assignee)?;
+            if !readiness::suits(self.board, task, agent) {
+                return Err(Because::WrongRank { task: id, agent: assignee.clone(), rank: agent.spec.hierarchy }.into());
+            }
+        }
+        let mut happened = vec![What::TaskAssigned { task: id, assignee: assignee.cloned() }];
+        if task.status == Status::Backlog && assignee.is_some() {
+            happened.push(What::TaskMoved {
+                task: id,
+                from: Status::Backlog,
+                to: Status::Todo,
+                by: self.party()?,
+                reason: None,
+                forced,
+            });
+        }
+        Ok(happened)
+    }
+
+    pub(super) fn change_dependencies(&self, id: TaskId, add: &[TaskId], remove: &[TaskId], forced: bool) -> Decision {
+        let task = self.changeable(id, forced)?;
+        let removed: BTreeSet<_> = remove.iter().copied().collect();
+        if let Some(dependency) = removed.iter().find(|dependency| !task.dependencies.contains(dependency)) {
+            return Err(Because::NotADependency { task: id, dependency: *dependency }.into());
+        }
+        let added: BTreeSet<_> = add.iter().copied().filter(|on| !task.dependencies.contains(on)).collect();
+        if !added.is_empty() && task.status == Status::InProgress {
+            return Err(Because::DependsInProgress { task: id }.into());
+        }
+        for on in &added {
+            self.check_dependency(id, task.kind, task.parent, self.board.task(*on)?)?;
+            let plan = Plan { board: self.board, planned: &[], extra: Some((id, *on)) };
+            if let Some(chain) = plan.cycle(id, *on) {
+                return Err(Because::Cycle { chain }.into());
+            }
+        }
+        if added.is_empty() && removed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let happened = What::DependenciesChanged {
+            task: id,
+            added: added.into_iter().collect(),
+            removed: removed.into_iter().collect(),
+        };
+        Ok(vec![happened])
+    }
+
+    /// A task that is not settled, which the actor may change.
+    fn changeable(&self, id: TaskId, forced: bool) -> Result<&'a Task, Refusal> {
+        let task = self.board.task(id)?;
+        self.may_change(task, forced)?;
+        if task.is_settled() {
+            return Err(Because::Settled { task: id, status: task.status }.into());
+        }
+        Ok(task)
+    }
+
+    pub(super) fn record_branch(&self, id: TaskId, branch: &str, base: &str) -> Decision {
+        if let Actor::Session(_) = self.actor {
+            return Err(Because::RunnersOnly.into());
+        }
+        let task = self.board.task(id)?;
+        if task.branch.as_deref() == Some(branch) && task.base_commit.as_deref() == Some(base) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![What::BranchRecorded { task: id, branch: branch.to_owned(), base: base.to_owned() }])
+    }
+}

@@ -1,0 +1,152 @@
+//! Who is on the roster, and what is each of them for?
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+use crate::{AgentId, Generation, MessageId, SessionId, Timestamp};
+
+words! {
+    /// A manager splits work, assigns it and waits; a worker does it.
+    Hierarchy { Manager = "manager", Worker = "worker" }
+}
+
+words! {
+    /// A guided agent talks to the MCP server; a one-shot agent is judged by its exit alone.
+    Mode { Guided = "guided", OneShot = "one_shot" }
+}
+
+words! {
+    /// The program that is the agent.
+    Client {
+        ClaudeCode = "claude-code",
+        Codex = "codex",
+        Gemini = "gemini",
+        Opencode = "opencode",
+        Command = "command",
+    }
+}
+
+words! {
+    /// Does a worker split its task into steps first?
+    Decompose { Auto = "auto", Never = "never" }
+}
+
+/// Which files an agent sees and may change, as gitignore patterns (R2).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scope {
+    /// When given, only these (and `write`) are checked out.
+    pub read: Vec<String>,
+    /// The only paths that may change.
+    pub write: Vec<String>,
+    /// Not checked out.
+    pub exclude: Vec<String>,
+    /// Where builds may write although nothing there is kept.
+    pub scratch: Vec<String>,
+}
+
+/// An agent as its definition file describes it (R8).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSpec {
+    pub id: AgentId,
+    pub name: String,
+    pub hierarchy: Hierarchy,
+    /// Free text: developer, reviewer, …
+    pub role: String,
+    /// The manager it works for.
+    pub parent: Option<AgentId>,
+    pub mode: Mode,
+    pub client: Client,
+    /// The program and its arguments, for `client: command`.
+    pub command: Vec<String>,
+    pub model: Option<String>,
+    /// The text of the prompt, also when it comes from a file.
+    pub system_prompt: String,
+    /// Where that text came from, relative to `.saihai/`.
+    pub prompt_file: Option<String>,
+    pub scope: Scope,
+    pub decompose: Decompose,
+    pub max_sessions: u32,
+    /// Seconds of wall clock for one session.
+    pub timeout: u32,
+    /// Seconds without output or call.
+    pub stall_timeout: u32,
+    pub env: BTreeMap<String, String>,
+}
+
+impl AgentSpec {
+    pub const DEFAULT_TIMEOUT: u32 = 30 * 60;
+    pub const DEFAULT_STALL_TIMEOUT: u32 = 5 * 60;
+
+    /// A guided worker with every default.
+    pub fn worker(id: AgentId) -> Self {
+        Self {
+            name: id.to_string(),
+            id,
+            hierarchy: Hierarchy::Worker,
+            role: String::new(),
+            parent: None,
+            mode: Mode::Guided,
+            client: Client::ClaudeCode,
+            command: Vec::new(),
+            model: None,
+            system_prompt: String::new(),
+            prompt_file: None,
+            scope: Scope::default(),
+            decompose: Decompose::Auto,
+            max_sessions: 1,
+            timeout: Self::DEFAULT_TIMEOUT,
+            stall_timeout: Self::DEFAULT_STALL_TIMEOUT,
+            env: BTreeMap::new(),
+        }
+    }
+
+    /// The account whose rate limit it shares (A3): one login per client program.
+    pub fn account(&self) -> &'static str {
+        self.client.as_str()
+    }
+}
+
+/// A roster entry: the definition, and what has happened to the agent since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    pub spec: AgentSpec,
+    /// An agent whose definition was removed stays, for the record.
+    pub active: bool,
+    pub passkey: Option<SecretHash>,
+    /// The newest message it has acknowledged.
+    pub read_upto: MessageId,
+    pub chat: Chat,
+}
+
+/// The state of an agent's chat with the owner.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chat {
+    pub live: Option<SessionId>,
+    pub generation: Generation,
+    /// Chat sessions in a row that left messages unread.
+    pub idle: u32,
+    pub not_before: Option<Timestamp>,
+}
+
+impl Agent {
+    pub fn id(&self) -> &AgentId {
+        &self.spec.id
+    }
+
+    pub fn is_manager(&self) -> bool {
+        self.spec.hierarchy == Hierarchy::Manager
+    }
+}
+
+/// The hash of a secret. The secret itself never reaches the board (S3, S4).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SecretHash(pub String);
+
+impl std::fmt::Debug for SecretHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretHash(…)")
+    }
+}

@@ -1,0 +1,366 @@
+//! What does an agent read when it asks for its next step (N1)?
+
+use serde::Serialize;
+
+use crate::admit::admit;
+use crate::apply::apply;
+use crate::board::Board;
+use crate::command::{Command, Destination, NewTask};
+use crate::event::TaskEdit;
+use crate::next_action::{Choice, Step};
+use crate::session::{Outcome, Session};
+use crate::task::{Context, Status, Task};
+use crate::verdict::Rejection;
+use crate::words::words;
+use crate::{Actor, Refusal, SessionId, TaskId, Timestamp};
+
+words! {
+    /// The tools of the MCP server, by the names on the wire.
+    Tool {
+        Authenticate = "authenticate",
+        Help = "help",
+        GetNextAction = "get_next_action",
+        ReportModel = "report_model",
+        GetMyProfile = "get_my_profile",
+        GetMyTask = "get_my_task",
+        ListTasks = "list_tasks",
+        GetTask = "get_task",
+        CreateTask = "create_task",
+        CreateTasksBatch = "create_tasks_batch",
+        UpdateTaskStatus = "update_task_status",
+        ReportCompleted = "report_completed",
+        SaveContext = "save_context",
+        Logout = "logout",
+        SelectAction = "select_action",
+        AssignTask = "assign_task",
+        UpdateTask = "update_task",
+        CancelTask = "cancel_task",
+        BlockTask = "block_task",
+        UpdateTaskDependencies = "update_task_dependencies",
+        GetRecentCompletions = "get_recent_completions",
+        ListSubordinates = "list_subordinates",
+        GetSubordinateProfile = "get_subordinate_profile",
+        GetPendingMessages = "get_pending_messages",
+        SendMessage = "send_message",
+        GetAgentAction = "get_agent_action",
+        ListActiveProjectsWithAgents = "list_active_projects_with_agents",
+        HealthCheck = "health_check",
+    }
+}
+
+/// A task in a few words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Brief {
+    pub id: TaskId,
+    pub title: String,
+    pub status: Status,
+}
+
+/// Counts of a task's children, never the board itself (N5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    pub total: usize,
+    pub done: usize,
+    pub in_progress: usize,
+    pub unstarted: usize,
+    pub blocked: usize,
+    pub failed: usize,
+}
+
+/// The answer to `get_next_action`, but for the wording of its instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub step: Step,
+    pub tools: Vec<Tool>,
+    pub task: Option<Brief>,
+    pub subtask: Option<Brief>,
+    pub progress: Option<Progress>,
+    /// The children that exist, so that nothing is created twice (N5, F3).
+    pub children: Vec<Brief>,
+    pub feedback: Option<Rejection>,
+}
+
+impl Step {
+    /// The `action` on the wire.
+    pub fn action(self) -> &'static str {
+        match self {
+            Self::Stop(_) => "stop",
+            Self::ReportModel => "report_model",
+            Self::GetPendingMessages => "get_pending_messages",
+            Self::WaitForMessages => "wait_for_messages",
+            Self::LeaveChat | Self::LogOut => "logout",
+            Self::GetTask => "get_task",
+            Self::CreateSubtasks => "create_subtasks",
+            Self::Work | Self::Rework => "work",
+            Self::Start => "start",
+            Self::Adjust => "adjust",
+            Self::Wait => "wait",
+            Self::ReportCompletion => "report_completion",
+            Self::ExecuteSubtask(_) => "execute_subtask",
+            Self::StartSubtask(_) => "start_subtask",
+            Self::ReviewBlocks => "review_and_resolve_blocks",
+            Self::SituationalAwareness => "situational_awareness",
+        }
+    }
+
+    /// The `state` on the wire.
+    pub fn state(self) -> &'static str {
+        match self {
+            Self::Stop(_) => "interrupted",
+            Self::ReportModel => "needs_model_verification",
+            Self::GetPendingMessages => "chat_session",
+            Self::WaitForMessages => "chat_waiting",
+            Self::LeaveChat => "chat_timeout",
+            Self::LogOut => "no_task",
+            Self::GetTask => "needs_task",
+            Self::CreateSubtasks => "needs_subtask_creation",
+            Self::Work => "execute_task",
+            Self::Rework => "rework",
+            Self::Start => "start",
+            Self::Adjust => "adjust",
+            Self::Wait => "waiting_for_workers",
+            Self::ReportCompletion => "needs_completion",
+            Self::ExecuteSubtask(_) => "executing_subtask",
+            Self::StartSubtask(_) => "start_next_subtask",
+            Self::ReviewBlocks => "needs_review",
+            Self::SituationalAwareness => "situational_awareness",
+        }
+    }
+
+    /// Why, where the step itself does not say it.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Stop(interrupt) => Some(interrupt.as_str()),
+            _ => None,
+        }
+    }
+}
+
+impl Answer {
+    /// The answer that goes with a step, on the board on which the step was given.
+    pub fn of(board: &Board, session: SessionId, step: Step, now: Timestamp) -> Result<Self, Refusal> {
+        let session = board.session(session)?;
+        let task = session.task().map(|id| board.task(id)).transpose()?;
+        let subtask = match step {
+            Step::ExecuteSubtask(id) | Step::StartSubtask(id) => Some(brief(board.task(id)?)),
+            _ => None,
+        };
+        let shows_children = matches!(step, Step::Adjust | Step::ReviewBlocks | Step::Rework);
+        let children = task.into_iter().filter(|_| shows_children).flat_map(|task| board.live_children(task));
+        let offer = Offer { board, session, task, now };
+        Ok(Self {
+            step,
+            tools: offer.tools(step),
+            task: task.map(brief),
+            subtask,
+            progress: task.filter(|task| !task.children.is_empty()).map(|task| progress(board, task)),
+            children: children.map(brief).collect(),
+            feedback: task.and_then(|task| task.feedback.clone()),
+        })
+    }
+}
+
+fn brief(task: &Task) -> Brief {
+    Brief { id: task.id, title: task.title.clone(), status: task.status }
+}
+
+fn progress(board: &Board, task: &Task) -> Progress {
+    let mut progress = Progress::default();
+    for child in board.live_children(task) {
+        progress.total += 1;
+        match child.status {
+            Status::Done => progress.done += 1,
+            Status::InProgress => progress.in_progress += 1,
+            Status::Backlog | Status::Todo => progress.unstarted += 1,
+            Status::Blocked => progress.blocked += 1,
+            Status::Failed => progress.failed += 1,
+            Status::Cancelled => {}
+        }
+    }
+    progress
+}
+
+/// Finds out which calls would be accepted, by asking the decider itself (F8).
+struct Offer<'a> {
+    board: &'a Board,
+    session: &'a Session,
+    task: Option<&'a Task>,
+    now: Timestamp,
+}
+
+impl Offer<'_> {
+    fn tools(&self, step: Step) -> Vec<Tool> {
+        let wanted: &[Tool] = match step {
+            Step::Stop(_) => &[Tool::SaveContext, Tool::Logout],
+            Step::ReportModel => &[Tool::ReportModel],
+            Step::GetPendingMessages => &[Tool::GetPendingMessages],
+            Step::WaitForMessages => &[Tool::GetNextAction],
+            Step::LeaveChat | Step::LogOut | Step::Wait => &[Tool::Logout],
+            Step::GetTask => &[Tool::GetMyTask],
+            Step::CreateSubtasks => &[Tool::CreateTasksBatch],
+            Step::Work => &[Tool::SaveContext, Tool::ReportCompleted],
+            Step::Rework => &[Tool::CreateTask, Tool::ReportCompleted],
+            Step::Start => &[Tool::ListTasks, Tool::ListSubordinates, Tool::AssignTask, Tool::UpdateTaskStatus],
+            Step::Adjust => &[
+                Tool::ListTasks,
+                Tool::GetTask,
+                Tool::AssignTask,
+                Tool::UpdateTask,
+                Tool::UpdateTaskStatus,
+                Tool::UpdateTaskDependencies,
+                Tool::CreateTasksBatch,
+                Tool::BlockTask,
+                Tool::CancelTask,
+            ],
+            Step::ReportCompletion => &[Tool::ReportCompleted],
+            Step::ExecuteSubtask(_) | Step::StartSubtask(_) => &[Tool::UpdateTaskStatus],
+            Step::ReviewBlocks => &[
+                Tool::ListTasks,
+                Tool::GetTask,
+                Tool::UpdateTaskStatus,
+                Tool::UpdateTaskDependencies,
+                Tool::CancelTask,
+                Tool::ReportCompleted,
+            ],
+            Step::SituationalAwareness => &[
+                Tool::ListTasks,
+                Tool::GetRecentCompletions,
+                Tool::GetTask,
+                Tool::ListSubordinates,
+                Tool::SelectAction,
+            ],
+        };
+        wanted.iter().copied().filter(|tool| self.is_open(*tool, step)).collect()
+    }
+
+    fn is_open(&self, tool: Tool, step: Step) -> bool {
+        match example_calls(self.board, self.session, self.task, tool, step) {
+            Some(calls) => {
+                calls.iter().any(|call| self.accepted(self.board, call)) || self.open_after_assigning(tool, step)
+            }
+            None => true,
+        }
+    }
+
+    fn accepted(&self, board: &Board, command: &Command) -> bool {
+        admit(board, &Actor::Session(self.session.id), command, self.now).is_ok()
+    }
+
+    /// Starting may need assigning first, which the same instruction asks for.
+    fn open_after_assigning(&self, tool: Tool, step: Step) -> bool {
+        if tool != Tool::UpdateTaskStatus || step != Step::Start {
+            return false;
+        }
+        let assigning = example_calls(self.board, self.session, self.task, Tool::AssignTask, step);
+        assigning.into_iter().flatten().any(|assign| {
+            let Ok(events) = admit(self.board, &Actor::Session(self.session.id), &assign, self.now) else {
+                return false;
+            };
+            let mut board = self.board.clone();
+            events.iter().for_each(|event| apply(&mut board, event));
+            let starting = example_calls(&board, self.session, self.task, tool, step);
+            starting.into_iter().flatten().any(|start| self.accepted(&board, &start))
+        })
+    }
+}
+
+/// Calls by which an agent could follow a step with a tool; `None` for tools that only read.
+pub fn example_calls(
+    board: &Board,
+    session: &Session,
+    task: Option<&Task>,
+    tool: Tool,
+    step: Step,
+) -> Option<Vec<Command>> {
+    let children = || task.into_iter().flat_map(|task| board.live_children(task)).filter(|child| !child.is_settled());
+    let moves = |to: &[Status]| -> Vec<Command> {
+        let to = to.to_vec();
+        children().flat_map(|child| to.iter().map(|to| move_to(child.id, *to)).collect::<Vec<_>>()).collect()
+    };
+    let calls = match tool {
+        Tool::ReportModel => vec![Command::ReportModel { provider: "x".into(), model_id: "x".into() }],
+        Tool::GetMyTask => vec![Command::FetchTask],
+        Tool::GetNextAction => vec![Command::NextAction],
+        Tool::SaveContext => vec![Command::SaveContext { context: Context::default() }],
+        Tool::Logout => vec![Command::Logout],
+        Tool::GetPendingMessages => vec![Command::ShowMessages],
+        Tool::CreateTask | Tool::CreateTasksBatch => {
+            let title = format!("\u{2026}{}", task.map_or(0, |task| task.children.len()));
+            vec![Command::CreateTasks { parent: None, tasks: vec![NewTask::titled(title)], key: None }]
+        }
+        Tool::ReportCompleted => {
+            let result = if step == Step::ReviewBlocks { Outcome::Blocked } else { Outcome::Success };
+            vec![Command::ReportCompleted { result, summary: "x".into(), next_steps: None }]
+        }
+        Tool::SelectAction => Choice::ALL.iter().map(|c| Command::SelectAction { choice: *c, reason: None }).collect(),
+        Tool::AssignTask => {
+            let to = |child: TaskId| {
+                board.subordinates(&session.agent).map(move |agent| Command::AssignTask {
+                    task: child,
+                    assignee: Some(agent.id().clone()),
+                    forced: false,
+                })
+            };
+            let open =
+                children().filter(|child| step != Step::Start || child.assignee.is_none() || inactive(board, child));
+            open.flat_map(|child| to(child.id)).collect()
+        }
+        Tool::UpdateTask => {
+            let edit = TaskEdit { description: Some("\u{2026}".into()), ..TaskEdit::default() };
+            children().map(|child| Command::EditTask { task: child.id, edit: edit.clone(), forced: false }).collect()
+        }
+        Tool::UpdateTaskStatus => match step {
+            Step::StartSubtask(id) => vec![move_to(id, Status::InProgress)],
+            Step::ExecuteSubtask(id) => vec![move_to(id, Status::Done)],
+            Step::Start => moves(&[Status::InProgress]),
+            _ => children().flat_map(|child| lifting(child).map(|to| move_to(child.id, to))).collect(),
+        },
+        Tool::BlockTask => moves(&[Status::Blocked]),
+        Tool::CancelTask => moves(&[Status::Cancelled]),
+        Tool::UpdateTaskDependencies => {
+            let change = |child: &Task, dependency: &TaskId| Command::ChangeDependencies {
+                task: child.id,
+                add: Vec::new(),
+                remove: vec![*dependency],
+                forced: false,
+            };
+            children()
+                .flat_map(|child| child.dependencies.iter().map(|d| change(child, d)).collect::<Vec<_>>())
+                .collect()
+        }
+        Tool::Authenticate
+        | Tool::Help
+        | Tool::GetMyProfile
+        | Tool::ListTasks
+        | Tool::GetTask
+        | Tool::GetRecentCompletions
+        | Tool::ListSubordinates
+        | Tool::GetSubordinateProfile
+        | Tool::SendMessage
+        | Tool::GetAgentAction
+        | Tool::ListActiveProjectsWithAgents
+        | Tool::HealthCheck => return None,
+    };
+    Some(calls)
+}
+
+fn inactive(board: &Board, child: &Task) -> bool {
+    child.assignee.as_ref().is_some_and(|agent| board.active_agent(agent).is_none())
+}
+
+/// The status changes that get a stuck or misplaced child going again; a step may also be given up.
+fn lifting(child: &Task) -> impl Iterator<Item = Status> {
+    let before = child.block.as_ref().map(|block| block.before);
+    let again = match child.status {
+        Status::Blocked => before,
+        Status::Failed | Status::InProgress | Status::Backlog => Some(Status::Todo),
+        Status::Todo => Some(Status::InProgress),
+        Status::Done | Status::Cancelled => None,
+    };
+    again.into_iter().chain(child.is_step().then_some(Status::Cancelled))
+}
+
+fn move_to(task: TaskId, to: Status) -> Command {
+    let reason = Some("x".into());
+    Command::MoveTask { task, to: Destination::Status(to), reason, forced: false, merged: false }
+}

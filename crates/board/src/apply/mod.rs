@@ -1,0 +1,194 @@
+//! What is true after an event? Total: every event that was ever written can be folded.
+
+mod sessions;
+mod tasks;
+
+use std::sync::Arc;
+
+use crate::agent::{Agent, AgentSpec, Chat};
+use crate::board::Board;
+use crate::event::{Event, What};
+use crate::message::Message;
+use crate::session::Session;
+use crate::task::Task;
+use crate::{Actor, AgentId, MessageId, SessionId, TaskId};
+
+/// Folds one event into the board. Never fails and never decides: what is odd is left as it is.
+pub fn apply(board: &mut Board, event: &Event) {
+    board.seq += 1;
+    let mut fold = Fold { board, event };
+    fold.count_call();
+    fold.fold();
+}
+
+/// One event being folded.
+struct Fold<'a> {
+    board: &'a mut Board,
+    event: &'a Event,
+}
+
+impl Fold<'_> {
+    fn fold(&mut self) {
+        match &self.event.what {
+            What::ProjectConfigured { settings } => {
+                self.board.settings = (**settings).clone();
+                self.board.configured = self.board.seq;
+            }
+            What::ProjectPaused => self.board.paused = true,
+            What::ProjectResumed => self.board.paused = false,
+            What::RosterApplied { present, left } => self.roster_applied(present, left),
+            What::PasskeySet { agent, hash } => self.agent(agent, |agent| agent.passkey = Some(hash.clone())),
+            What::AccountParked { account, until } => {
+                self.board.parked.insert(account.clone(), *until);
+            }
+
+            What::TasksCreated { tasks, key } => self.tasks_created(tasks, key.as_deref()),
+            What::TaskEdited { task, edit } => self.task_edited(*task, edit),
+            What::TaskAssigned { task, assignee } => self.task_assigned(*task, assignee.as_ref()),
+            What::DependenciesChanged { task, added, removed } => self.dependencies_changed(*task, added, removed),
+            What::TaskMoved { task, to, by, reason, .. } => self.task_moved(*task, *to, by, reason.as_deref()),
+            What::BranchRecorded { task, branch, base } => self.task(*task, |task| {
+                task.branch = Some(branch.clone());
+                task.base_commit = Some(base.clone());
+            }),
+
+            What::SessionClaimed { session, agent, purpose, driver, generation, lease_until, credential } => {
+                self.session_claimed(sessions::Claimed {
+                    session: *session,
+                    agent,
+                    purpose: *purpose,
+                    driver,
+                    generation: *generation,
+                    lease_until: *lease_until,
+                    credential: credential.as_ref(),
+                });
+            }
+            What::SessionRunning { session } => {
+                self.session(*session, |session| session.status = crate::session::SessionStatus::Running);
+            }
+            What::LeasesRenewed { sessions, until } => {
+                for session in sessions {
+                    self.session(*session, |session| session.lease_until = Some(*until));
+                }
+            }
+            What::StopRequested { session, cause } => self.session(*session, |session| session.stop = Some(*cause)),
+            What::ProcessEnded { session, end, dod_result, artifacts, usage } => {
+                self.session(*session, |session| {
+                    session.status = crate::session::SessionStatus::Verifying;
+                    session.end = Some(end.clone());
+                    session.dod_result = *dod_result;
+                    session.artifacts.clone_from(artifacts);
+                    session.usage = *usage;
+                });
+            }
+            What::WorkspaceExamined { session, facts } => self.session(*session, |session| {
+                session.dod_result = Some(crate::verdict::dod_result(facts));
+                session.artifacts.clone_from(&facts.changed);
+                session.workspace = Some((**facts).clone());
+            }),
+            What::Judged { session, verdict } => self.judged(*session, verdict.as_ref()),
+
+            What::ModelReported { session, report } => {
+                self.session(*session, |session| session.model = Some(report.clone()));
+            }
+            What::TaskFetched { session } => self.session(*session, |session| session.fetched = true),
+            What::StepGiven { session, step } => self.step_given(*session, *step),
+            What::ActionChosen { session, choice, .. } => {
+                self.session(*session, |session| {
+                    session.choice = Some(*choice);
+                    session.wait_given = None;
+                });
+            }
+            What::CompletionReported { session, claim } => self.completion_reported(*session, claim),
+            What::ContextSaved { session, context } => self.context_saved(*session, context),
+            What::LoggedOut { session } => {
+                self.session(*session, |session| session.logged_out = true);
+                self.acknowledge();
+            }
+            What::CallsCounted { .. } => {}
+            What::FuelSpent { session, fuel, .. } => self.fuel_spent(*session, *fuel),
+
+            What::MessageSent { message, from, to, content, related_task } => {
+                let (at, seq) = (self.event.at, self.board.seq);
+                let (from, to, content) = (from.clone(), to.clone(), content.clone());
+                let related_task = *related_task;
+                self.board.messages.push_back(Arc::new(Message {
+                    id: *message,
+                    from,
+                    to,
+                    content,
+                    related_task,
+                    at,
+                    seq,
+                    expired: false,
+                }));
+                self.acknowledge();
+            }
+            What::MessagesShown { session, upto } => {
+                self.session(*session, |session| session.shown_upto = Some(*upto));
+            }
+            What::MessageExpired { message } => self.message(*message, |message| message.expired = true),
+        }
+    }
+
+    /// Every event of a session is one of its calls; an attached agent's calls renew its lease.
+    fn count_call(&mut self) {
+        let Actor::Session(id) = self.event.by else { return };
+        let (at, calls) = (self.event.at, self.event.what.calls());
+        let lease = at + self.board.settings.limits.attached_lease;
+        let sent = matches!(self.event.what, What::MessageSent { .. });
+        self.session(id, |session| {
+            session.calls = session.calls.saturating_add(calls);
+            session.messages += u32::from(sent);
+            session.last_call_at = at;
+            if session.driver == crate::session::Driver::Attached {
+                session.lease_until = Some(lease);
+            }
+        });
+    }
+
+    fn roster_applied(&mut self, present: &[AgentSpec], left: &[AgentId]) {
+        for spec in present {
+            let known = self.board.agents.get(&spec.id).map(|agent| (**agent).clone());
+            let agent = match known {
+                Some(known) => Agent { spec: spec.clone(), active: true, ..known },
+                None => Agent {
+                    spec: spec.clone(),
+                    active: true,
+                    passkey: None,
+                    read_upto: MessageId(0),
+                    chat: Chat::default(),
+                },
+            };
+            self.board.agents.insert(spec.id.clone(), Arc::new(agent));
+        }
+        for id in left {
+            self.agent(id, |agent| agent.active = false);
+        }
+    }
+
+    fn agent(&mut self, id: &AgentId, change: impl FnOnce(&mut Agent)) {
+        if let Some(agent) = self.board.agents.get_mut(id) {
+            change(Arc::make_mut(agent));
+        }
+    }
+
+    fn task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
+        if let Some(task) = self.board.tasks.get_mut(&id) {
+            change(Arc::make_mut(task));
+        }
+    }
+
+    fn session(&mut self, id: SessionId, change: impl FnOnce(&mut Session)) {
+        if let Some(session) = self.board.sessions.get_mut(&id) {
+            change(Arc::make_mut(session));
+        }
+    }
+
+    fn message(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) {
+        let found = self.board.messages.binary_search_by_key(&id, |message| message.id);
+        if let Some(message) = found.ok().and_then(|index| self.board.messages.get_mut(index)) {
+            change(Arc::make_mut(message));
+        }
+    }
+}

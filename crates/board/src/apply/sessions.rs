@@ -1,0 +1,203 @@
+//! What is true of the sessions, and of their tasks, after an event?
+
+use std::sync::Arc;
+
+use super::Fold;
+use super::tasks::Heard;
+use crate::event::What;
+use crate::fuel::{self, Fuel};
+use crate::next_action::{Choice, Step};
+use crate::session::{Claim, Driver, Given, Purpose, Session, SessionStatus, StopCause};
+use crate::task::Context;
+use crate::verdict::{Inconclusive, Verdict};
+use crate::{Actor, AgentId, Generation, SecretHash, SessionId, Timestamp};
+
+/// The content of `SessionClaimed`.
+pub(super) struct Claimed<'a> {
+    pub(super) session: SessionId,
+    pub(super) agent: &'a AgentId,
+    pub(super) purpose: Purpose,
+    pub(super) driver: &'a Driver,
+    pub(super) generation: Generation,
+    pub(super) lease_until: Option<Timestamp>,
+    pub(super) credential: Option<&'a SecretHash>,
+}
+
+impl Fold<'_> {
+    pub(super) fn session_claimed(&mut self, claimed: Claimed<'_>) {
+        let id = claimed.session;
+        let by_hand = *claimed.driver == Driver::Hand;
+        self.board.sessions.insert(id, Arc::new(self.fresh_session(&claimed)));
+        self.board.live_by_agent.entry(claimed.agent.clone()).or_default().insert(id);
+        match claimed.purpose {
+            Purpose::Task(task) => self.task(task, |task| {
+                task.live = Some(id);
+                task.generation = claimed.generation;
+                task.used.sessions += 1;
+                task.waiting_since = None;
+                task.by_hand |= by_hand;
+            }),
+            Purpose::Chat => self.agent(claimed.agent, |agent| {
+                agent.chat.live = Some(id);
+                agent.chat.generation = claimed.generation;
+            }),
+        }
+    }
+
+    fn fresh_session(&self, claimed: &Claimed<'_>) -> Session {
+        let at = self.event.at;
+        // Nobody reports the model, or the start, of a session that is driven by hand.
+        let status = match claimed.driver {
+            Driver::Runner { .. } => SessionStatus::Starting,
+            Driver::Attached | Driver::Hand => SessionStatus::Running,
+        };
+        Session {
+            id: claimed.session,
+            agent: claimed.agent.clone(),
+            purpose: claimed.purpose,
+            driver: claimed.driver.clone(),
+            generation: claimed.generation,
+            status,
+            credential: claimed.credential.cloned(),
+            lease_until: claimed.lease_until,
+            claimed_at: at,
+            claimed_seq: self.board.seq,
+            last_call_at: at,
+            model: None,
+            fetched: false,
+            choice: None,
+            wait_given: None,
+            claim: None,
+            logged_out: false,
+            stop: None,
+            given: Given::default(),
+            calls: 0,
+            messages: 0,
+            shown_upto: None,
+            end: None,
+            ended_at: None,
+            dod_result: None,
+            workspace: None,
+            artifacts: Vec::new(),
+            usage: None,
+            verdict: None,
+        }
+    }
+
+    /// The session is over: it lets go of its task or chat.
+    pub(super) fn judged(&mut self, id: SessionId, verdict: Option<&Verdict>) {
+        let (at, seq) = (self.event.at, self.board.seq);
+        let Some(session) = self.board.sessions.get(&id).cloned() else { return };
+        let progressed = fuel::brought_a_fact(self.board, &session);
+        self.session(id, |session| {
+            session.status = SessionStatus::Ended;
+            session.ended_at = Some(at);
+            session.verdict = verdict.cloned();
+            session.credential = None;
+        });
+        if let Some(live) = self.board.live_by_agent.get_mut(&session.agent) {
+            live.remove(&id);
+            if live.is_empty() {
+                self.board.live_by_agent.remove(&session.agent);
+            }
+        }
+        match (session.purpose, verdict) {
+            (Purpose::Chat, _) => self.chat_ended(&session),
+            (Purpose::Task(task), verdict) => {
+                let idle = verdict.is_some_and(fuel::counts_as_idle) && !progressed;
+                let next = self.board.tasks.get(&task).map_or(0, |task| task.used.idle_sessions) + 1;
+                let pause = at + fuel::backoff(self.board, next);
+                let waiting = verdict == Some(&Verdict::None(Inconclusive::Waiting));
+                self.task(task, |task| {
+                    task.live = None;
+                    task.last_session = Some(id);
+                    task.waiting_since = session.wait_given.filter(|_| waiting);
+                    if idle {
+                        task.used.idle_sessions = next;
+                        task.not_before = Some(pause);
+                    } else if progressed {
+                        task.used.idle_sessions = 0;
+                        task.not_before = None;
+                    }
+                    if let Some(Verdict::Rejected(why)) = verdict {
+                        task.used.attempts += 1;
+                        task.feedback = Some(why.clone());
+                        task.marks.sent_back = seq;
+                    }
+                });
+            }
+        }
+    }
+
+    /// A chat that left messages unread is not started again at once (F87).
+    fn chat_ended(&mut self, session: &Session) {
+        let unread =
+            self.board.agents.get(&session.agent).is_some_and(|agent| self.board.unread(agent).next().is_some());
+        let next = self.board.agents.get(&session.agent).map_or(0, |agent| agent.chat.idle) + 1;
+        let pause = self.event.at + fuel::backoff(self.board, next);
+        self.agent(&session.agent, |agent| {
+            agent.chat.live = None;
+            agent.chat.idle = if unread { next } else { 0 };
+            agent.chat.not_before = unread.then_some(pause);
+        });
+    }
+
+    pub(super) fn step_given(&mut self, id: SessionId, step: Step) {
+        let Some(session) = self.board.sessions.get(&id).cloned() else { return };
+        let times = fuel::times_given(self.board, &session, &step) + 1;
+        let fact = fuel::last_fact(self.board, &session);
+        let seq = self.board.seq;
+        self.session(id, |session| {
+            if session.given.since_fact != fact {
+                session.given = Given { since_fact: fact, counts: Vec::new() };
+            }
+            match session.given.counts.iter_mut().find(|(given, _)| *given == step) {
+                Some((_, count)) => *count = times,
+                None => session.given.counts.push((step, times)),
+            }
+            match (step, session.choice) {
+                (Step::Start | Step::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
+                (Step::Wait, _) if session.wait_given.is_none() => session.wait_given = Some(seq),
+                _ => {}
+            }
+        });
+        self.acknowledge();
+    }
+
+    /// A session's next call acknowledges the messages it was shown.
+    pub(super) fn acknowledge(&mut self) {
+        let Actor::Session(id) = self.event.by else { return };
+        let Some(session) = self.board.sessions.get(&id).cloned() else { return };
+        if let Some(shown) = session.shown_upto {
+            self.agent(&session.agent, |agent| agent.read_upto = agent.read_upto.max(shown));
+        }
+    }
+
+    pub(super) fn completion_reported(&mut self, id: SessionId, claim: &Claim) {
+        self.session(id, |session| session.claim = Some(claim.clone()));
+        let Some(task) = self.board.sessions.get(&id).and_then(|session| session.task()) else { return };
+        let seq = self.board.seq;
+        self.task(task, |task| {
+            task.claim = Some(claim.clone());
+            task.marks.reported = seq;
+        });
+        self.heard(task, Heard::Fact);
+    }
+
+    pub(super) fn context_saved(&mut self, id: SessionId, context: &Context) {
+        let Some(task) = self.board.sessions.get(&id).and_then(|session| session.task()) else { return };
+        self.task(task, |task| task.context = Some(context.clone()));
+        self.heard(task, Heard::Fact);
+    }
+
+    pub(super) fn fuel_spent(&mut self, session: Option<SessionId>, fuel: Fuel) {
+        debug_assert!(matches!(self.event.what, What::FuelSpent { .. }));
+        let cause = match fuel {
+            Fuel::Repeats | Fuel::IdleSessions => StopCause::NoProgress,
+            Fuel::Calls | Fuel::Messages | Fuel::TaskSessions => StopCause::FuelSpent,
+        };
+        if let Some(session) = session {
+            self.session(session, |session| session.stop = Some(cause));
+        }
+    }
+}

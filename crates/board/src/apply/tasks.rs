@@ -1,0 +1,205 @@
+//! What is true of the tasks after an event?
+
+use std::sync::Arc;
+
+use super::Fold;
+use crate::event::{CreatedTask, TaskEdit};
+use crate::task::{Block, Closing, Kind, Marks, Status, Task, Used};
+use crate::{AgentId, Generation, Party, TaskId};
+
+/// How far an event about a task is heard.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// A new fact about the task (A3).
+    Fact,
+    /// A fact that its parent's manager, and whoever waits for the task, may have to act upon (A1.7).
+    Change,
+}
+
+impl Fold<'_> {
+    pub(super) fn tasks_created(&mut self, tasks: &[CreatedTask], key: Option<&str>) {
+        for new in tasks {
+            let task = self.fresh(new);
+            if let Some(parent) = new.parent {
+                let seq = self.board.seq;
+                self.task(parent, |parent| {
+                    parent.children.push(new.id);
+                    if new.kind == Kind::Step {
+                        parent.marks.step_added = seq;
+                    }
+                });
+            }
+            for dependency in &new.dependencies {
+                self.task(*dependency, |dependency| dependency.dependents.push(new.id));
+            }
+            self.board.tasks.insert(new.id, Arc::new(task));
+            self.index(new.id);
+            self.heard(new.id, Heard::Change);
+        }
+        if let (Some(key), Some(first)) = (key, tasks.first()) {
+            let ids = tasks.iter().map(|task| task.id).collect();
+            self.board.keys.insert((first.creator.clone(), key.to_owned()), ids);
+        }
+    }
+
+    fn fresh(&self, new: &CreatedTask) -> Task {
+        let at = self.event.at;
+        Task {
+            id: new.id,
+            kind: new.kind,
+            title: new.title.clone(),
+            description: new.description.clone(),
+            task_type: new.task_type,
+            priority: new.priority,
+            status: new.status,
+            parent: new.parent,
+            depth: new.depth,
+            children: Vec::new(),
+            assignee: new.assignee.clone(),
+            creator: new.creator.clone(),
+            dependencies: new.dependencies.clone(),
+            dependents: Vec::new(),
+            labels: new.labels.clone(),
+            branch: None,
+            base_commit: None,
+            completion: new.completion,
+            allow_empty: new.allow_empty,
+            block: None,
+            closing: None,
+            claim: None,
+            feedback: None,
+            used: Used::default(),
+            not_before: None,
+            live: None,
+            last_session: None,
+            generation: Generation::default(),
+            by_hand: false,
+            waiting_since: None,
+            context: None,
+            marks: Marks::default(),
+            created_at: at,
+            updated_at: at,
+            status_at: at,
+        }
+    }
+
+    pub(super) fn task_edited(&mut self, id: TaskId, edit: &TaskEdit) {
+        self.task(id, |task| {
+            let TaskEdit { title, description, priority, task_type, labels } = edit.clone();
+            task.title = title.unwrap_or_else(|| std::mem::take(&mut task.title));
+            task.description = description.unwrap_or_else(|| std::mem::take(&mut task.description));
+            task.labels = labels.unwrap_or_else(|| std::mem::take(&mut task.labels));
+            task.priority = priority.unwrap_or(task.priority);
+            task.task_type = task_type.unwrap_or(task.task_type);
+        });
+        self.heard(id, Heard::Change);
+    }
+
+    pub(super) fn task_assigned(&mut self, id: TaskId, assignee: Option<&AgentId>) {
+        self.unindex(id);
+        self.task(id, |task| {
+            task.assignee = assignee.cloned();
+            task.waiting_since = None;
+        });
+        self.index(id);
+        self.heard(id, Heard::Change);
+    }
+
+    pub(super) fn dependencies_changed(&mut self, id: TaskId, added: &[TaskId], removed: &[TaskId]) {
+        self.task(id, |task| {
+            task.dependencies.retain(|dependency| !removed.contains(dependency));
+            task.dependencies.extend_from_slice(added);
+        });
+        for dependency in added {
+            self.task(*dependency, |dependency| dependency.dependents.push(id));
+        }
+        for dependency in removed {
+            self.task(*dependency, |dependency| dependency.dependents.retain(|dependent| *dependent != id));
+        }
+        self.heard(id, Heard::Change);
+    }
+
+    pub(super) fn task_moved(&mut self, id: TaskId, to: Status, by: &Party, reason: Option<&str>) {
+        let (at, seq) = (self.event.at, self.board.seq);
+        let reason = reason.unwrap_or_default().to_owned();
+        self.unindex(id);
+        self.task(id, |task| {
+            let from = std::mem::replace(&mut task.status, to);
+            let lifted = task.block.take();
+            task.status_at = at;
+            task.marks.status = seq;
+            task.closing = None;
+            match to {
+                Status::Blocked => task.block = Some(Block { by: by.clone(), reason, before: from }),
+                Status::Failed | Status::Cancelled => task.closing = Some(Closing { by: by.clone(), reason }),
+                Status::Done => task.feedback = None,
+                Status::Backlog | Status::Todo | Status::InProgress => {}
+            }
+            if to != Status::InProgress && to != Status::Blocked {
+                task.by_hand = false;
+                task.waiting_since = None;
+            }
+            refuel(task, from, by, lifted.is_some());
+            if to == Status::Todo && matches!(from, Status::Failed | Status::Done) {
+                task.marks.sent_back = seq;
+                task.used.attempts = 0;
+            }
+        });
+        self.index(id);
+        self.heard(id, Heard::Change);
+    }
+
+    /// Notes that something about a task is new, for the task and for those who watch it.
+    pub(super) fn heard(&mut self, id: TaskId, how: Heard) {
+        let (at, seq) = (self.event.at, self.board.seq);
+        self.task(id, |task| {
+            task.marks.fact = seq;
+            task.updated_at = at;
+        });
+        let Some(task) = self.board.tasks.get(&id).cloned() else { return };
+        if let Some(parent) = task.parent {
+            self.task(parent, |parent| parent.marks.fact = seq);
+        }
+        if how == Heard::Change {
+            let waiting =
+                task.dependents.iter().filter_map(|id| self.board.tasks.get(id)).filter_map(|task| task.parent);
+            let watchers: Vec<_> = waiting.chain(task.parent).chain([id]).collect();
+            for watcher in watchers {
+                self.task(watcher, |watcher| watcher.marks.children = seq);
+            }
+        }
+    }
+
+    fn index(&mut self, id: TaskId) {
+        let Some(task) = self.board.tasks.get(&id) else { return };
+        if let (Some(agent), Kind::Task, false) = (&task.assignee, task.kind, task.is_settled()) {
+            self.board.open_by_assignee.entry(agent.clone()).or_default().insert(id);
+        }
+    }
+
+    fn unindex(&mut self, id: TaskId) {
+        let Some(agent) = self.board.tasks.get(&id).and_then(|task| task.assignee.clone()) else { return };
+        if let Some(open) = self.board.open_by_assignee.get_mut(&agent) {
+            open.remove(&id);
+            if open.is_empty() {
+                self.board.open_by_assignee.remove(&agent);
+            }
+        }
+    }
+}
+
+/// Starting again grants fuel again: all of it from the owner, only the patience with idle
+/// sessions from an agent (G3).
+fn refuel(task: &mut Task, from: Status, by: &Party, unblocked: bool) {
+    let again = unblocked || matches!(from, Status::Failed | Status::Done | Status::Todo | Status::Backlog);
+    if !again || task.status == Status::Blocked {
+        return;
+    }
+    task.used.idle_sessions = 0;
+    task.not_before = None;
+    match by {
+        Party::Owner => task.used.sessions = 0,
+        Party::Agent(_) if from == Status::Failed && task.status == Status::Todo => task.used.retries_by_agents += 1,
+        Party::Agent(_) | Party::System => {}
+    }
+}

@@ -1,0 +1,207 @@
+//! What is true of one project? The board, and the questions everyone asks of it.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet, Vector};
+use serde::{Deserialize, Serialize};
+
+use crate::message::Message;
+use crate::refusal::{Because, Refusal};
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::task::{Kind, Status, Task};
+use crate::{Actor, Agent, AgentId, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
+
+/// All that is true of one project, folded from its events.
+///
+/// Its maps share structure, so a clone is cheap: readers keep the board as of one event while
+/// the writer goes on, and a batch that lost a race is simply dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    /// The last event folded in.
+    pub seq: Seq,
+    pub settings: Settings,
+    /// The event that last changed the settings; 0 before the first.
+    pub configured: Seq,
+    pub paused: bool,
+    pub agents: OrdMap<AgentId, Arc<Agent>>,
+    pub tasks: OrdMap<TaskId, Arc<Task>>,
+    pub sessions: OrdMap<SessionId, Arc<Session>>,
+    pub messages: Vector<Arc<Message>>,
+    /// Until when a vendor's account is parked (A3).
+    pub parked: OrdMap<String, Timestamp>,
+    /// Unsettled tasks (not steps) by assignee.
+    pub(crate) open_by_assignee: OrdMap<AgentId, OrdSet<TaskId>>,
+    /// Sessions that hold a task or a chat, by agent.
+    pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
+    /// What each idempotency key created.
+    pub(crate) keys: OrdMap<(Party, String), Vec<TaskId>>,
+}
+
+impl Board {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            seq: 0,
+            settings,
+            configured: 0,
+            paused: false,
+            agents: OrdMap::new(),
+            tasks: OrdMap::new(),
+            sessions: OrdMap::new(),
+            messages: Vector::new(),
+            parked: OrdMap::new(),
+            open_by_assignee: OrdMap::new(),
+            live_by_agent: OrdMap::new(),
+            keys: OrdMap::new(),
+        }
+    }
+
+    pub fn task(&self, id: TaskId) -> Result<&Task, Refusal> {
+        self.tasks.get(&id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchTask(id).into())
+    }
+
+    pub fn agent(&self, id: &AgentId) -> Result<&Agent, Refusal> {
+        self.agents.get(id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchAgent(id.clone()).into())
+    }
+
+    pub fn session(&self, id: SessionId) -> Result<&Session, Refusal> {
+        self.sessions.get(&id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchSession(id).into())
+    }
+
+    /// An agent that is on the roster now.
+    pub fn active_agent(&self, id: &AgentId) -> Option<&Agent> {
+        self.agents.get(id).map(Arc::as_ref).filter(|agent| agent.active)
+    }
+
+    pub(crate) fn next_task(&self) -> TaskId {
+        TaskId(self.tasks.get_max().map_or(0, |(id, _)| id.0) + 1)
+    }
+
+    pub(crate) fn next_session(&self) -> SessionId {
+        SessionId(self.sessions.get_max().map_or(0, |(id, _)| id.0) + 1)
+    }
+
+    pub(crate) fn next_message(&self) -> MessageId {
+        MessageId(self.messages.last().map_or(0, |message| message.id.0) + 1)
+    }
+
+    pub fn children<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
+        task.children.iter().filter_map(|id| self.tasks.get(id)).map(Arc::as_ref)
+    }
+
+    /// Children that were not cancelled.
+    pub fn live_children<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
+        self.children(task).filter(|child| child.status != Status::Cancelled)
+    }
+
+    pub fn unsettled_children<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
+        self.children(task).filter(|child| !child.is_settled())
+    }
+
+    /// Parent, grandparent, … of a task.
+    pub fn ancestors<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
+        let up = |task: &'a Task| task.parent.and_then(|id| self.tasks.get(&id)).map(Arc::as_ref);
+        std::iter::successors(up(task), move |ancestor| up(ancestor))
+    }
+
+    /// The nearest ancestor that is not in progress: the task is held by it (L4).
+    pub fn held_by(&self, task: &Task) -> Option<TaskId> {
+        self.ancestors(task).find(|ancestor| ancestor.status != Status::InProgress).map(|ancestor| ancestor.id)
+    }
+
+    /// Who may start, change and cancel a task: the assignee of its parent, else the owner (L2).
+    pub fn mover(&self, task: &Task) -> Party {
+        let parent = task.parent.and_then(|id| self.tasks.get(&id));
+        parent.and_then(|parent| parent.assignee.clone()).map_or(Party::Owner, Party::Agent)
+    }
+
+    /// Every descendant, parents before children.
+    pub fn descendants(&self, task: &Task) -> Vec<TaskId> {
+        let mut found = task.children.clone();
+        let mut next = 0;
+        while let Some(child) = found.get(next).and_then(|id| self.tasks.get(id)) {
+            found.extend_from_slice(&child.children);
+            next += 1;
+        }
+        found
+    }
+
+    /// Tasks (not steps) of an agent that are not settled, most urgent first, then oldest.
+    pub fn open_tasks(&self, agent: &AgentId) -> Vec<&Task> {
+        let mut open: Vec<_> = self
+            .open_by_assignee
+            .get(agent)
+            .into_iter()
+            .flatten()
+            .filter_map(|id| self.tasks.get(id))
+            .map(Arc::as_ref)
+            .collect();
+        open.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.id));
+        open
+    }
+
+    /// Sessions of an agent that hold a task or its chat.
+    pub fn live_sessions(&self, agent: &AgentId) -> impl Iterator<Item = &Session> {
+        self.live_by_agent.get(agent).into_iter().flatten().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
+    }
+
+    /// Every session that holds a task or a chat.
+    pub fn all_live_sessions(&self) -> impl Iterator<Item = &Session> {
+        self.live_by_agent.values().flatten().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
+    }
+
+    /// How many task sessions an agent has.
+    pub fn task_sessions(&self, agent: &AgentId) -> usize {
+        self.live_sessions(agent).filter(|session| session.task().is_some()).count()
+    }
+
+    /// The agents that report to `manager`.
+    pub fn subordinates<'a>(&'a self, manager: &'a AgentId) -> impl Iterator<Item = &'a Agent> {
+        self.agents
+            .values()
+            .map(Arc::as_ref)
+            .filter(move |agent| agent.active && agent.spec.parent.as_ref() == Some(manager))
+    }
+
+    /// The rank that a task's children demand of its assignee: steps are a worker's, tasks a manager's.
+    pub fn kind_of_children(&self, task: &Task) -> Option<Kind> {
+        self.live_children(task).next().map(|child| child.kind)
+    }
+
+    /// Messages to an agent that it has not acknowledged, oldest first.
+    pub fn unread<'a>(&'a self, agent: &'a Agent) -> impl Iterator<Item = &'a Message> {
+        let first = self.messages.partition_point_after(agent.read_upto);
+        let to = Party::Agent(agent.id().clone());
+        self.messages.skip_to(first).filter(move |message| message.to == to)
+    }
+
+    /// What an idempotency key has created for this party.
+    pub fn created_by_key(&self, party: &Party, key: &str) -> Option<&[TaskId]> {
+        self.keys.get(&(party.clone(), key.to_owned())).map(Vec::as_slice)
+    }
+
+    /// Whom an actor's deeds are recorded for.
+    pub fn party(&self, actor: &Actor) -> Result<Party, Refusal> {
+        match actor {
+            Actor::Owner(_) => Ok(Party::Owner),
+            Actor::Session(id) => Ok(Party::Agent(self.session(*id)?.agent.clone())),
+            Actor::Runner(_) | Actor::System => Ok(Party::System),
+        }
+    }
+}
+
+/// Messages are in order of their ids: unread ones are found without reading the others.
+trait ByMessageId {
+    fn partition_point_after(&self, id: MessageId) -> usize;
+    fn skip_to(&self, index: usize) -> impl Iterator<Item = &Message>;
+}
+
+impl ByMessageId for Vector<Arc<Message>> {
+    fn partition_point_after(&self, id: MessageId) -> usize {
+        self.binary_search_by_key(&id, |message| message.id).map_or_else(|at| at, |at| at + 1)
+    }
+
+    fn skip_to(&self, index: usize) -> impl Iterator<Item = &Message> {
+        self.focus().narrow(index..).into_iter().map(Arc::as_ref)
+    }
+}

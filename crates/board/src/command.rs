@@ -1,0 +1,187 @@
+//! What can be asked of a board? One command path for every entrance (L1, F16).
+
+use crate::agent::AgentSpec;
+use crate::event::TaskEdit;
+use crate::next_action::Choice;
+use crate::session::{DodResult, Driver, Outcome, ProcessEnd, Purpose, Usage};
+use crate::settings::Settings;
+use crate::task::{Context, Priority, Status, TaskType};
+use crate::verdict::WorkspaceFacts;
+use crate::{AgentId, Completion, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
+
+/// A task that is to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTask {
+    pub title: String,
+    pub description: String,
+    pub task_type: TaskType,
+    pub priority: Priority,
+    pub assignee: Option<AgentId>,
+    pub dependencies: Vec<DependsOn>,
+    pub labels: Vec<String>,
+    pub completion: Option<Completion>,
+    pub allow_empty: bool,
+}
+
+impl NewTask {
+    pub fn titled(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            description: String::new(),
+            task_type: TaskType::Task,
+            priority: Priority::Medium,
+            assignee: None,
+            dependencies: Vec::new(),
+            labels: Vec::new(),
+            completion: None,
+            allow_empty: false,
+        }
+    }
+}
+
+/// A dependency on a task that exists, or on one of the same batch by its place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependsOn {
+    Task(TaskId),
+    New(usize),
+}
+
+/// Where a task is to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    Status(Status),
+    /// What a blocked task was before.
+    StatusBefore,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    // The owner's, about the project.
+    Configure {
+        settings: Box<Settings>,
+    },
+    Pause,
+    Resume,
+    /// The whole roster as it should be; applying it twice changes nothing (F81).
+    ApplyRoster {
+        agents: Vec<AgentSpec>,
+    },
+    SetPasskey {
+        agent: AgentId,
+        hash: SecretHash,
+    },
+
+    // About tasks, by their mover or the owner.
+    CreateTasks {
+        parent: Option<TaskId>,
+        tasks: Vec<NewTask>,
+        key: Option<String>,
+    },
+    EditTask {
+        task: TaskId,
+        edit: TaskEdit,
+        forced: bool,
+    },
+    AssignTask {
+        task: TaskId,
+        assignee: Option<AgentId>,
+        forced: bool,
+    },
+    ChangeDependencies {
+        task: TaskId,
+        add: Vec<TaskId>,
+        remove: Vec<TaskId>,
+        forced: bool,
+    },
+    /// `merged` says that the caller has seen the task's branch in the target.
+    MoveTask {
+        task: TaskId,
+        to: Destination,
+        reason: Option<String>,
+        forced: bool,
+        merged: bool,
+    },
+    RecordBranch {
+        task: TaskId,
+        branch: String,
+        base: String,
+    },
+
+    // About sessions, by runners and by those who orchestrate by hand.
+    Claim {
+        agent: AgentId,
+        purpose: Purpose,
+        driver: Driver,
+        credential: Option<SecretHash>,
+        forced: bool,
+    },
+    ReportRunning {
+        session: SessionId,
+        generation: Generation,
+    },
+    RenewLeases {
+        sessions: Vec<(SessionId, Generation)>,
+    },
+    StopSession {
+        session: SessionId,
+    },
+    EndProcess {
+        session: SessionId,
+        generation: Generation,
+        end: ProcessEnd,
+        artifacts: Vec<String>,
+        usage: Option<Usage>,
+    },
+    ExamineWorkspace {
+        session: SessionId,
+        generation: Generation,
+        facts: Box<WorkspaceFacts>,
+    },
+    /// `merged` says that the caller has seen the task's branch in the target.
+    EndByHand {
+        session: SessionId,
+        end: ProcessEnd,
+        dod_result: DodResult,
+        merged: bool,
+        artifacts: Vec<String>,
+    },
+    ParkAccount {
+        account: String,
+        until: Timestamp,
+    },
+
+    // An agent's, through its session.
+    ReportModel {
+        provider: String,
+        model_id: String,
+    },
+    FetchTask,
+    NextAction,
+    SelectAction {
+        choice: Choice,
+        reason: Option<String>,
+    },
+    ReportCompleted {
+        result: Outcome,
+        summary: String,
+        next_steps: Option<String>,
+    },
+    SaveContext {
+        context: Context,
+    },
+    ShowMessages,
+    Logout,
+    /// Calls that left no event of their own.
+    CountCalls {
+        calls: u32,
+    },
+
+    SendMessage {
+        to: Party,
+        content: String,
+        related_task: Option<TaskId>,
+    },
+
+    /// What follows from time alone: lapsed leases, expired messages.
+    Sweep,
+}

@@ -1,0 +1,285 @@
+//! What has happened? The events of a project's stream, their names and their versions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::AgentSpec;
+use crate::fuel::Fuel;
+use crate::next_action::{Choice, Step};
+use crate::session::{Claim, DodResult, Driver, ModelReport, ProcessEnd, Purpose, StopCause, Usage};
+use crate::settings::Settings;
+use crate::task::{Context, Kind, Priority, Status, TaskType};
+use crate::verdict::{Verdict, WorkspaceFacts};
+use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash, SessionId, TaskId, Timestamp};
+
+/// One event: when, by whom, what. Its sequence number is its place in the stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Timestamp,
+    pub by: Actor,
+    pub what: What,
+}
+
+/// A task as it was created.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedTask {
+    pub id: TaskId,
+    pub kind: Kind,
+    pub status: Status,
+    pub title: String,
+    pub description: String,
+    pub task_type: TaskType,
+    pub priority: Priority,
+    pub parent: Option<TaskId>,
+    pub depth: u32,
+    pub assignee: Option<AgentId>,
+    pub creator: Party,
+    pub dependencies: Vec<TaskId>,
+    pub labels: Vec<String>,
+    pub completion: Option<Completion>,
+    pub allow_empty: bool,
+}
+
+/// What was changed of a task's content; what is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskEdit {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub priority: Option<Priority>,
+    pub task_type: Option<TaskType>,
+    pub labels: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    ProjectConfigured {
+        settings: Box<Settings>,
+    },
+    ProjectPaused,
+    ProjectResumed,
+    /// The roster changed: these joined or are different now, those left.
+    RosterApplied {
+        present: Vec<AgentSpec>,
+        left: Vec<AgentId>,
+    },
+    PasskeySet {
+        agent: AgentId,
+        hash: SecretHash,
+    },
+    AccountParked {
+        account: String,
+        until: Timestamp,
+    },
+
+    TasksCreated {
+        tasks: Vec<CreatedTask>,
+        key: Option<String>,
+    },
+    TaskEdited {
+        task: TaskId,
+        edit: TaskEdit,
+    },
+    TaskAssigned {
+        task: TaskId,
+        assignee: Option<AgentId>,
+    },
+    DependenciesChanged {
+        task: TaskId,
+        added: Vec<TaskId>,
+        removed: Vec<TaskId>,
+    },
+    /// The only event that changes a status.
+    TaskMoved {
+        task: TaskId,
+        from: Status,
+        to: Status,
+        by: Party,
+        reason: Option<String>,
+        forced: bool,
+    },
+    /// The work's branch and the commit it starts from were recorded.
+    BranchRecorded {
+        task: TaskId,
+        branch: String,
+        base: String,
+    },
+
+    SessionClaimed {
+        session: SessionId,
+        agent: AgentId,
+        purpose: Purpose,
+        driver: Driver,
+        generation: Generation,
+        lease_until: Option<Timestamp>,
+        credential: Option<SecretHash>,
+    },
+    SessionRunning {
+        session: SessionId,
+    },
+    LeasesRenewed {
+        sessions: Vec<SessionId>,
+        until: Timestamp,
+    },
+    StopRequested {
+        session: SessionId,
+        cause: StopCause,
+    },
+    /// The process is over. What it means follows in `Judged`, at once or after verification.
+    ProcessEnded {
+        session: SessionId,
+        end: ProcessEnd,
+        dod_result: Option<DodResult>,
+        artifacts: Vec<String>,
+        usage: Option<Usage>,
+    },
+    WorkspaceExamined {
+        session: SessionId,
+        facts: Box<WorkspaceFacts>,
+    },
+    /// The session is over. A chat has no verdict.
+    Judged {
+        session: SessionId,
+        verdict: Option<Verdict>,
+    },
+
+    ModelReported {
+        session: SessionId,
+        report: ModelReport,
+    },
+    TaskFetched {
+        session: SessionId,
+    },
+    StepGiven {
+        session: SessionId,
+        step: Step,
+    },
+    ActionChosen {
+        session: SessionId,
+        choice: Choice,
+        reason: Option<String>,
+    },
+    CompletionReported {
+        session: SessionId,
+        claim: Claim,
+    },
+    ContextSaved {
+        session: SessionId,
+        context: Context,
+    },
+    LoggedOut {
+        session: SessionId,
+    },
+    CallsCounted {
+        session: SessionId,
+        calls: u32,
+    },
+    FuelSpent {
+        task: Option<TaskId>,
+        session: Option<SessionId>,
+        fuel: Fuel,
+    },
+
+    MessageSent {
+        message: MessageId,
+        from: Party,
+        to: Party,
+        content: String,
+        related_task: Option<TaskId>,
+    },
+    MessagesShown {
+        session: SessionId,
+        upto: MessageId,
+    },
+    MessageExpired {
+        message: MessageId,
+    },
+}
+
+/// An event of the log that this binary cannot read.
+#[derive(Debug, thiserror::Error)]
+pub enum BadEvent {
+    #[error("event version {found} is newer than this binary knows ({known})")]
+    Newer { found: u16, known: u16 },
+    #[error("not an event: {0}")]
+    Unreadable(#[from] serde_json::Error),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body<A, W> {
+    by: A,
+    what: W,
+}
+
+impl Event {
+    /// The version in which events are written today.
+    pub const VERSION: u16 = 1;
+
+    /// The name of what happened, such as `task_moved`.
+    pub fn kind(&self) -> &'static str {
+        self.what.kind()
+    }
+
+    /// The JSON text that the log keeps. Its time is kept beside it.
+    pub fn encode(&self) -> String {
+        serde_json::to_string(&Body { by: &self.by, what: &self.what }).expect("events have string keys only")
+    }
+
+    /// Reads an event of any version ever written.
+    pub fn decode(version: u16, at: Timestamp, body: &str) -> Result<Self, BadEvent> {
+        if version > Self::VERSION {
+            return Err(BadEvent::Newer { found: version, known: Self::VERSION });
+        }
+        let Body { by, what } = serde_json::from_str(body)?;
+        Ok(Self { at, by, what })
+    }
+
+    /// The same event without hashes of secrets, for people to see (S4).
+    pub fn redacted(&self) -> Self {
+        let mut event = self.clone();
+        let hidden = || SecretHash("(hidden)".into());
+        match &mut event.what {
+            What::PasskeySet { hash, .. } => *hash = hidden(),
+            What::SessionClaimed { credential: Some(credential), .. } => *credential = hidden(),
+            _ => {}
+        }
+        event
+    }
+}
+
+impl What {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ProjectConfigured { .. } => "project_configured",
+            Self::ProjectPaused => "project_paused",
+            Self::ProjectResumed => "project_resumed",
+            Self::RosterApplied { .. } => "roster_applied",
+            Self::PasskeySet { .. } => "passkey_set",
+            Self::AccountParked { .. } => "account_parked",
+            Self::TasksCreated { .. } => "tasks_created",
+            Self::TaskEdited { .. } => "task_edited",
+            Self::TaskAssigned { .. } => "task_assigned",
+            Self::DependenciesChanged { .. } => "dependencies_changed",
+            Self::TaskMoved { .. } => "task_moved",
+            Self::BranchRecorded { .. } => "branch_recorded",
+            Self::SessionClaimed { .. } => "session_claimed",
+            Self::SessionRunning { .. } => "session_running",
+            Self::LeasesRenewed { .. } => "leases_renewed",
+            Self::StopRequested { .. } => "stop_requested",
+            Self::ProcessEnded { .. } => "process_ended",
+            Self::WorkspaceExamined { .. } => "workspace_examined",
+            Self::Judged { .. } => "judged",
+            Self::ModelReported { .. } => "model_reported",
+            Self::TaskFetched { .. } => "task_fetched",
+            Self::StepGiven { .. } => "step_given",
+            Self::ActionChosen { .. } => "action_chosen",
+            Self::CompletionReported { .. } => "completion_reported",
+            Self::ContextSaved { .. } => "context_saved",
+            Self::LoggedOut { .. } => "logged_out",
+            Self::CallsCounted { .. } => "calls_counted",
+            Self::FuelSpent { .. } => "fuel_spent",
+            Self::MessageSent { .. } => "message_sent",
+            Self::MessagesShown { .. } => "messages_shown",
+            Self::MessageExpired { .. } => "message_expired",
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What is left of each bounded allowance, and what happens when one is spent (§9)?
+
+use serde::Serialize;
+
+use crate::board::Board;
+use crate::next_action::Step;
+use crate::session::Session;
+use crate::task::Task;
+use crate::verdict::{Inconclusive, Verdict};
+use crate::words::words;
+use crate::{Seq, Span};
+
+words! {
+    /// An allowance that parks the work when it is spent. (Attempts fail the task instead, and
+    /// children and retries are simply refused.)
+    Fuel {
+        Calls = "max_calls",
+        Messages = "max_messages",
+        Repeats = "max_repeats",
+        IdleSessions = "max_idle_sessions",
+        TaskSessions = "max_task_sessions",
+    }
+}
+
+impl Fuel {
+    /// The reason with which the task is blocked.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Repeats | Self::IdleSessions => "no_progress",
+            Self::Calls => "fuel_spent: max_calls",
+            Self::Messages => "fuel_spent: max_messages",
+            Self::TaskSessions => "fuel_spent: max_task_sessions",
+        }
+    }
+}
+
+/// What is left, for people to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    pub attempts: u32,
+    pub retries_by_agents: u32,
+    pub idle_sessions: u32,
+    pub sessions: u32,
+    pub children: u32,
+}
+
+pub fn left(board: &Board, task: &Task) -> Left {
+    let limits = &board.settings.limits;
+    Left {
+        attempts: limits.max_attempts.saturating_sub(task.used.attempts),
+        retries_by_agents: limits.max_retries.saturating_sub(task.used.retries_by_agents),
+        idle_sessions: limits.max_idle_sessions.saturating_sub(task.used.idle_sessions),
+        sessions: limits.max_task_sessions.saturating_sub(task.used.sessions),
+        children: limits.max_children_ever.saturating_sub(task.children.len() as u32),
+    }
+}
+
+/// The last new fact that concerns a session: about its task, or in its chat (A3, G2).
+pub(crate) fn last_fact(board: &Board, session: &Session) -> Seq {
+    match session.task().and_then(|id| board.tasks.get(&id)) {
+        Some(task) => task.marks.fact,
+        None => {
+            let newest = board.messages.last().map_or(0, |message| message.seq);
+            newest + session.shown_upto.map_or(0, |shown| Seq::from(shown.0))
+        }
+    }
+}
+
+/// How often `step` has been given to the session since the last new fact.
+pub(crate) fn times_given(board: &Board, session: &Session, step: &Step) -> u32 {
+    if session.given.since_fact != last_fact(board, session) {
+        return 0;
+    }
+    session.given.counts.iter().find(|(given, _)| given == step).map_or(0, |(_, times)| *times)
+}
+
+/// Did the session bring its task a new fact?
+pub(crate) fn brought_a_fact(board: &Board, session: &Session) -> bool {
+    session.task().and_then(|id| board.tasks.get(&id)).is_some_and(|task| task.marks.fact > session.claimed_seq)
+}
+
+/// Does a session that ended like this, without a new fact, count against the task (A3)? One that
+/// was stopped from outside, or whose vendor had no room, does not.
+pub(crate) fn counts_as_idle(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::None(reason) => match reason {
+            Inconclusive::Stopped | Inconclusive::RateLimited | Inconclusive::Pending => false,
+            Inconclusive::Lost
+            | Inconclusive::LaunchFailed
+            | Inconclusive::VendorUnavailable
+            | Inconclusive::Waiting
+            | Inconclusive::ManagerExit => true,
+        },
+        Verdict::Rejected(_) => true,
+        Verdict::Failed { .. } | Verdict::Blocked { .. } | Verdict::Done => false,
+    }
+}
+
+/// The pause after the `idle`-th session in a row without a new fact: doubled each time.
+pub(crate) fn backoff(board: &Board, idle: u32) -> Span {
+    let limits = &board.settings.limits;
+    let doubled = limits.backoff_first.0.saturating_mul(1 << idle.saturating_sub(1).min(30));
+    Span(doubled.min(limits.backoff_most.0))
+}

@@ -1,0 +1,74 @@
+//! The pure core of Saihai: what is true, what may happen, what each agent does next.
+//!
+//! No IO, no clock, no randomness, no async. A board is folded from events by [`apply`]; a command
+//! is judged on it by [`admit`]; [`next_action`] tells an agent its next step, [`staffing`] a
+//! coordinator whom to start, [`judge`] what the facts about a session mean, and [`why`] explains
+//! it all to a person. Each file answers one question, which is its first line.
+
+mod actor;
+mod admit;
+mod agent;
+mod answer;
+mod apply;
+mod board;
+mod command;
+mod event;
+mod fuel;
+mod id;
+mod installation;
+mod interrupt;
+pub mod lifecycle;
+mod message;
+mod next_action;
+mod readiness;
+mod refusal;
+mod session;
+mod settings;
+pub mod snapshot;
+mod staffing;
+mod task;
+mod text;
+mod text_limits;
+mod time;
+mod verdict;
+pub mod view;
+mod waits;
+mod why;
+mod words;
+
+pub use actor::{Actor, Party};
+pub use admit::{admit, next_due};
+pub use agent::{Agent, AgentSpec, Chat, Client, Decompose, Hierarchy, Mode, Scope, SecretHash};
+pub use answer::{Answer, Brief, Progress, Tool, example_calls};
+pub use apply::apply;
+pub use board::Board;
+pub use command::{Command, DependsOn, Destination, NewTask};
+pub use event::{BadEvent, CreatedTask, Event, TaskEdit, What};
+pub use fuel::{Fuel, Left, left};
+pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
+pub use installation::{
+    Installation, InstallationCommand, InstallationEvent, InstallationWhat, Project, Role, Token, TokenId,
+};
+pub use interrupt::{Interrupt, interrupt};
+pub use message::Message;
+pub use next_action::{Choice, Step, next_action};
+pub use readiness::{Obstacle, can_start, obstacles};
+pub use refusal::{Because, Code, Refusal};
+pub use session::{
+    Claim, DodResult, Driver, EndReason, ModelReport, Outcome, ProcessEnd, Purpose, Session, SessionStatus, StopCause,
+    Usage, VendorTrouble,
+};
+pub use settings::{
+    Check, Completion, Dod, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, Sandbox, Settings,
+};
+pub use staffing::{Action, Reason, Staffing, must_stop, staff_chat, staff_task, staffing};
+pub use task::{Block, Closing, Context, Kind, Marks, Priority, Status, Task, TaskType, Used, slug};
+pub use text::{Audience, instruction, say_why};
+pub use text_limits::Field;
+pub use time::{Span, Timestamp};
+pub use verdict::{
+    CheckOutcome, CheckResult, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts, judge,
+    judge_by_hand,
+};
+pub use why::{Line, Why, why};
+pub use words::UnknownWord;

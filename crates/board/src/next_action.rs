@@ -1,0 +1,214 @@
+//! What does an agent do next (N2)? A table of questions; the first that answers, decides.
+
+use serde::{Deserialize, Serialize};
+
+use crate::board::Board;
+use crate::interrupt::{Interrupt, interrupt};
+use crate::readiness;
+use crate::refusal::{Because, Refusal};
+use crate::session::{Purpose, Session};
+use crate::task::{Status, Task};
+use crate::words::words;
+use crate::{Agent, Decompose, Party, SessionId, TaskId, Timestamp};
+
+words! {
+    /// What a manager may choose to do (N4).
+    Choice { Start = "start", Adjust = "adjust", Wait = "wait" }
+}
+
+/// The next step of a session. What it is called on the wire is in [`crate::Answer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    Stop(Interrupt),
+    ReportModel,
+    GetPendingMessages,
+    WaitForMessages,
+    LeaveChat,
+    LogOut,
+    GetTask,
+    CreateSubtasks,
+    Work,
+    Rework,
+    Start,
+    Adjust,
+    Wait,
+    ReportCompletion,
+    ExecuteSubtask(TaskId),
+    StartSubtask(TaskId),
+    ReviewBlocks,
+    SituationalAwareness,
+}
+
+/// What the rows look at.
+struct View<'a> {
+    board: &'a Board,
+    session: &'a Session,
+    agent: &'a Agent,
+    /// The session's task; a chat has none.
+    task: Option<&'a Task>,
+    now: Timestamp,
+}
+
+type Row = (&'static str, fn(&View<'_>) -> Option<Step>);
+
+/// N2.2 to N2.18 in their order, which is their meaning (F10).
+const TABLE: [Row; 17] = [
+    ("N2.2", interrupted),
+    ("N2.3", model_unknown),
+    ("N2.4", unread_messages),
+    ("N2.5", chat_is_open),
+    ("N2.6", chat_is_over),
+    ("N2.7", nothing_left_to_do),
+    ("N2.8", task_not_fetched),
+    ("N2.9", must_split),
+    ("N2.10", works_itself),
+    ("N2.11", sent_back),
+    ("N2.12", chose_to_act),
+    ("N2.13", chose_to_wait),
+    ("N2.14", everything_done),
+    ("N2.15", step_in_progress),
+    ("N2.16", step_is_ready),
+    ("N2.17", nothing_can_move),
+    ("N2.18", manager_decides),
+];
+
+/// The next step of a session, and the row of N2 that gave it. The same board always gives the
+/// same answer (N6); a session that is over is refused (N2.1).
+pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<(Step, &'static str), Refusal> {
+    let session = board.session(session)?;
+    if !session.can_call() || lapsed(session, now) {
+        return Err(Because::StaleSession(session.id).into());
+    }
+    let view = View {
+        board,
+        session,
+        agent: board.agent(&session.agent)?,
+        task: session.task().and_then(|id| board.tasks.get(&id)).map(AsRef::as_ref),
+        now,
+    };
+    let found = TABLE.iter().find_map(|(id, row)| row(&view).map(|step| (step, *id)));
+    Ok(found.unwrap_or((Step::LogOut, "N2.7")))
+}
+
+/// Nobody has renewed its lease.
+pub(crate) fn lapsed(session: &Session, now: Timestamp) -> bool {
+    session.lease_until.is_some_and(|until| until < now)
+}
+
+fn interrupted(view: &View<'_>) -> Option<Step> {
+    interrupt(view.board, view.session).map(Step::Stop)
+}
+
+fn model_unknown(view: &View<'_>) -> Option<Step> {
+    view.session.model.is_none().then_some(Step::ReportModel)
+}
+
+fn is_chat(view: &View<'_>) -> bool {
+    view.session.purpose == Purpose::Chat
+}
+
+fn unread_messages(view: &View<'_>) -> Option<Step> {
+    let unread = || {
+        let shown = view.session.shown_upto;
+        view.board.unread(view.agent).any(|message| shown.is_none_or(|shown| message.id > shown))
+    };
+    (is_chat(view) && unread()).then_some(Step::GetPendingMessages)
+}
+
+fn chat_is_open(view: &View<'_>) -> Option<Step> {
+    let idle = view.now - last_heard(view);
+    (is_chat(view) && idle <= view.board.settings.limits.chat_idle).then_some(Step::WaitForMessages)
+}
+
+fn chat_is_over(view: &View<'_>) -> Option<Step> {
+    is_chat(view).then_some(Step::LeaveChat)
+}
+
+/// When the chat last moved: the last message to or from its agent, or its beginning.
+fn last_heard(view: &View<'_>) -> Timestamp {
+    let me = Party::Agent(view.session.agent.clone());
+    let after = view.board.messages.iter().rev().take_while(|message| message.seq > view.session.claimed_seq);
+    let last = after.into_iter().find(|message| message.from == me || message.to == me);
+    last.map_or(view.session.claimed_at, |message| message.at)
+}
+
+fn nothing_left_to_do(view: &View<'_>) -> Option<Step> {
+    let in_progress = view.task.is_some_and(|task| task.status == Status::InProgress);
+    (view.session.claim.is_some() || !in_progress).then_some(Step::LogOut)
+}
+
+fn task_not_fetched(view: &View<'_>) -> Option<Step> {
+    (!view.session.fetched).then_some(Step::GetTask)
+}
+
+fn has_live_child(view: &View<'_>, task: &Task) -> bool {
+    view.board.live_children(task).next().is_some()
+}
+
+/// N3, and only while a subtask would be accepted: what is asked for must be possible (F8).
+fn splitting_applies(view: &View<'_>, task: &Task) -> bool {
+    let limits = &view.board.settings.limits;
+    let wanted = view.agent.is_manager() || view.agent.spec.decompose == Decompose::Auto;
+    let deep = view.agent.is_manager() && task.depth >= limits.max_depth;
+    let spent = task.children.len() >= limits.max_children_ever as usize;
+    wanted && !deep && !spent
+}
+
+fn must_split(view: &View<'_>) -> Option<Step> {
+    let task = view.task?;
+    (!has_live_child(view, task) && splitting_applies(view, task)).then_some(Step::CreateSubtasks)
+}
+
+fn works_itself(view: &View<'_>) -> Option<Step> {
+    let task = view.task?;
+    (!view.agent.is_manager() && !has_live_child(view, task)).then_some(Step::Work)
+}
+
+fn sent_back(view: &View<'_>) -> Option<Step> {
+    let marks = view.task?.marks;
+    let since = marks.sent_back > marks.reported && marks.sent_back > marks.step_added;
+    (!view.agent.is_manager() && since).then_some(Step::Rework)
+}
+
+fn chose_to_act(view: &View<'_>) -> Option<Step> {
+    match view.session.choice? {
+        Choice::Start => Some(Step::Start),
+        Choice::Adjust => Some(Step::Adjust),
+        Choice::Wait => None,
+    }
+}
+
+fn chose_to_wait(view: &View<'_>) -> Option<Step> {
+    (view.session.choice == Some(Choice::Wait)).then_some(Step::Wait)
+}
+
+fn everything_done(view: &View<'_>) -> Option<Step> {
+    let mut live = view.board.live_children(view.task?).peekable();
+    (live.peek().is_some() && live.all(|child| child.status == Status::Done)).then_some(Step::ReportCompletion)
+}
+
+fn step_in_progress(view: &View<'_>) -> Option<Step> {
+    if view.agent.is_manager() {
+        return None;
+    }
+    let running = view.board.live_children(view.task?).find(|step| step.status == Status::InProgress);
+    running.map(|step| Step::ExecuteSubtask(step.id))
+}
+
+fn step_is_ready(view: &View<'_>) -> Option<Step> {
+    if view.agent.is_manager() {
+        return None;
+    }
+    readiness::next_ready_step(view.board, view.task?).map(|step| Step::StartSubtask(step.id))
+}
+
+fn nothing_can_move(view: &View<'_>) -> Option<Step> {
+    let task = view.task?;
+    let stuck = !readiness::waiting_helps(view.board, task) && !readiness::starting_helps(view.board, task);
+    stuck.then_some(Step::ReviewBlocks)
+}
+
+fn manager_decides(view: &View<'_>) -> Option<Step> {
+    view.agent.is_manager().then_some(Step::SituationalAwareness)
+}

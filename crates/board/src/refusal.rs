@@ -1,0 +1,202 @@
+//! Why was a command refused? One code for every entrance, one reason with its facts.
+
+use crate::fuel::Fuel;
+use crate::interrupt::Interrupt;
+use crate::lifecycle::Move;
+use crate::readiness::Obstacle;
+use crate::staffing::Reason;
+use crate::task::Status;
+use crate::text_limits::Field;
+use crate::words::words;
+use crate::{AgentId, Hierarchy, Party, ProjectId, SessionId, TaskId};
+
+words! {
+    /// What kind of refusal it is: carried unchanged to MCP, HTTP and the command line.
+    Code {
+        NotFound = "not_found",
+        InvalidArgument = "invalid_argument",
+        NotAllowed = "not_allowed",
+        IllegalTransition = "illegal_transition",
+        NotReady = "not_ready",
+        StateConflict = "state_conflict",
+        AlreadyClaimed = "already_claimed",
+        ChildrenUnsettled = "children_unsettled",
+        NotMerged = "not_merged",
+        LimitReached = "limit_reached",
+        Duplicate = "duplicate",
+        Cycle = "cycle",
+        CannotHelp = "cannot_help",
+        FuelSpent = "fuel_spent",
+        Interrupted = "interrupted",
+        StaleSession = "stale_session",
+    }
+}
+
+/// A command that was refused. Nothing happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub Box<Because>);
+
+impl From<Because> for Refusal {
+    fn from(because: Because) -> Self {
+        Self(Box::new(because))
+    }
+}
+
+impl Refusal {
+    pub fn code(&self) -> Code {
+        self.0.code()
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message(crate::Language::En))
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The reason of a refusal, with what it is about. Its wording is in `text/refusals.rs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Because {
+    NoSuchTask(TaskId),
+    NoSuchAgent(AgentId),
+    NoSuchSession(SessionId),
+    NoSuchProject(String),
+    NoSuchToken(String),
+    ProjectTaken(ProjectId),
+
+    TextEmpty { field: Field },
+    TextTooLong { field: Field, length: usize, limit: usize },
+    TextControls { field: Field },
+    BatchSize { most: usize },
+    NotInBatch { index: usize },
+    AgentTwice(AgentId),
+    NobodyThere,
+    ReasonNeeded(Move),
+
+    AgentsOnly,
+    OwnersOnly,
+    RunnersOnly,
+    ManagersOnly,
+    TaskSessionOnly,
+    ChatOnly,
+    ForceIsTheOwners,
+    NotTheMover { task: TaskId, mover: Party },
+    VerdictDecides { task: TaskId },
+    OwnersBlock { task: TaskId },
+    NotASubordinate { agent: AgentId, manager: AgentId },
+    NotAssigned { task: TaskId, agent: AgentId },
+    ForeignParent { parent: TaskId, own: TaskId },
+    WrongRank { task: TaskId, agent: AgentId, rank: Hierarchy },
+
+    IllegalMove { task: TaskId, from: Status, to: Status, legal: Vec<Status> },
+    AlreadyThere { task: TaskId, status: Status },
+    NotBlocked { task: TaskId, status: Status },
+    NotReady { task: TaskId, obstacles: Vec<Obstacle> },
+    NotInProgress { task: TaskId, status: Status },
+    Settled { task: TaskId, status: Status },
+    ParentSettled { parent: TaskId, status: Status },
+    UnderJudgement { task: TaskId },
+    AssignedInProgress { task: TaskId },
+    DependsInProgress { task: TaskId },
+    DependencyCancelled { task: TaskId, dependency: TaskId },
+    NotADependency { task: TaskId, dependency: TaskId },
+    StepsCannotSplit { task: TaskId },
+    StepsDependOnSiblings { task: TaskId, dependency: TaskId },
+    StepsFollowTheirTask { task: TaskId },
+    AgentInactive(AgentId),
+    AgentInUse { agent: AgentId, tasks: Vec<TaskId> },
+    AlreadyReported,
+    DrivenByHand { session: SessionId },
+    NotDrivenByHand { session: SessionId },
+    AlreadyClaimed { task: TaskId, session: SessionId },
+    NotStaffed { agent: AgentId, reason: Reason },
+
+    ChildrenOpen { task: TaskId, open: Vec<TaskId> },
+    NothingDone { task: TaskId },
+    NotMerged { task: TaskId, branch: Option<String> },
+
+    TooManyChildren { parent: TaskId, limit: u32, unsettled: u32 },
+    TooManyChildrenEver { parent: TaskId, limit: u32 },
+    TooDeep { parent: TaskId, limit: u32 },
+    TooDeepForManager { task: TaskId, limit: u32 },
+    RetriesSpent { task: TaskId, limit: u32 },
+    Twin { title: String, sibling: TaskId },
+    Cycle { chain: Vec<TaskId> },
+
+    WaitCannotHelp,
+    StartCannotHelp,
+    FuelSpent(Fuel),
+    Interrupted(Interrupt),
+    StaleSession(SessionId),
+}
+
+impl Because {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NoSuchTask(_)
+            | Self::NoSuchAgent(_)
+            | Self::NoSuchSession(_)
+            | Self::NoSuchProject(_)
+            | Self::NoSuchToken(_) => Code::NotFound,
+            Self::TextEmpty { .. }
+            | Self::TextTooLong { .. }
+            | Self::TextControls { .. }
+            | Self::BatchSize { .. }
+            | Self::NotInBatch { .. }
+            | Self::AgentTwice(_)
+            | Self::NobodyThere
+            | Self::ReasonNeeded(_) => Code::InvalidArgument,
+            Self::AgentsOnly
+            | Self::OwnersOnly
+            | Self::RunnersOnly
+            | Self::ManagersOnly
+            | Self::TaskSessionOnly
+            | Self::ChatOnly
+            | Self::ForceIsTheOwners
+            | Self::NotTheMover { .. }
+            | Self::VerdictDecides { .. }
+            | Self::OwnersBlock { .. }
+            | Self::NotASubordinate { .. }
+            | Self::NotAssigned { .. }
+            | Self::ForeignParent { .. }
+            | Self::WrongRank { .. } => Code::NotAllowed,
+            Self::IllegalMove { .. } => Code::IllegalTransition,
+            Self::NotReady { .. } => Code::NotReady,
+            Self::AlreadyThere { .. }
+            | Self::NotBlocked { .. }
+            | Self::NotInProgress { .. }
+            | Self::Settled { .. }
+            | Self::ParentSettled { .. }
+            | Self::UnderJudgement { .. }
+            | Self::AssignedInProgress { .. }
+            | Self::DependsInProgress { .. }
+            | Self::DependencyCancelled { .. }
+            | Self::NotADependency { .. }
+            | Self::StepsCannotSplit { .. }
+            | Self::StepsDependOnSiblings { .. }
+            | Self::StepsFollowTheirTask { .. }
+            | Self::AgentInactive(_)
+            | Self::AgentInUse { .. }
+            | Self::AlreadyReported
+            | Self::DrivenByHand { .. }
+            | Self::NotDrivenByHand { .. }
+            | Self::ProjectTaken(_) => Code::StateConflict,
+            Self::AlreadyClaimed { .. } | Self::NotStaffed { .. } => Code::AlreadyClaimed,
+            Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,
+            Self::NotMerged { .. } => Code::NotMerged,
+            Self::TooManyChildren { .. }
+            | Self::TooManyChildrenEver { .. }
+            | Self::TooDeep { .. }
+            | Self::TooDeepForManager { .. }
+            | Self::RetriesSpent { .. } => Code::LimitReached,
+            Self::Twin { .. } => Code::Duplicate,
+            Self::Cycle { .. } => Code::Cycle,
+            Self::WaitCannotHelp | Self::StartCannotHelp => Code::CannotHelp,
+            Self::FuelSpent(_) => Code::FuelSpent,
+            Self::Interrupted(_) => Code::Interrupted,
+            Self::StaleSession(_) => Code::StaleSession,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What is one run of one agent, and what is known of it?
+
+use serde::{Deserialize, Serialize};
+
+use crate::next_action::{Choice, Step};
+use crate::verdict::{Verdict, WorkspaceFacts};
+use crate::words::words;
+use crate::{AgentId, Generation, MessageId, RunnerId, SecretHash, Seq, SessionId, SpawnId, TaskId, Timestamp};
+
+/// What a session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    Task(TaskId),
+    Chat,
+}
+
+impl Purpose {
+    pub fn task(self) -> Option<TaskId> {
+        match self {
+            Self::Task(task) => Some(task),
+            Self::Chat => None,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Task(_) => "task",
+            Self::Chat => "chat",
+        }
+    }
+}
+
+/// Who sees to it that the session ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// A runner, which renews the lease.
+    Runner { runner: RunnerId, spawn: SpawnId },
+    /// An agent attached with a passkey; its own calls renew the lease.
+    Attached,
+    /// Somebody who orchestrates by hand and reports the end.
+    Hand,
+}
+
+words! {
+    SessionStatus { Starting = "starting", Running = "running", Verifying = "verifying", Ended = "ended" }
+}
+
+words! {
+    EndReason {
+        Exited = "exited",
+        Signaled = "signaled",
+        TimedOut = "timed_out",
+        Stalled = "stalled",
+        LaunchFailed = "launch_failed",
+        Stopped = "stopped",
+        Lost = "lost",
+    }
+}
+
+words! {
+    DodResult {
+        Pending = "pending",
+        Merged = "merged",
+        Failed = "failed",
+        Timeout = "timeout",
+        Error = "error",
+        NotNeeded = "not_needed",
+    }
+}
+
+words! {
+    /// What an agent claims with `report_completed`.
+    Outcome { Success = "success", Failed = "failed", Blocked = "blocked" }
+}
+
+words! {
+    /// Why a session was told to stop.
+    StopCause { Owner = "stopped_by_owner", Unstarted = "unstarted", Reassigned = "reassigned", NoProgress = "no_progress", FuelSpent = "fuel_spent" }
+}
+
+/// "I am finished": a request to be judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub result: Outcome,
+    pub summary: String,
+    pub next_steps: Option<String>,
+    pub at: Timestamp,
+}
+
+/// What the vendor said through the client, as its adapter reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VendorTrouble {
+    RateLimited { until: Timestamp },
+    Unavailable,
+}
+
+/// How the process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessEnd {
+    pub reason: EndReason,
+    pub exit_code: Option<i32>,
+    pub signal: Option<String>,
+    pub vendor: Option<VendorTrouble>,
+    pub error: Option<String>,
+}
+
+impl ProcessEnd {
+    pub fn exited(code: i32) -> Self {
+        Self { reason: EndReason::Exited, exit_code: Some(code), signal: None, vendor: None, error: None }
+    }
+
+    pub fn because(reason: EndReason) -> Self {
+        Self { reason, exit_code: None, signal: None, vendor: None, error: None }
+    }
+}
+
+/// What the client used, where it tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// In millionths of a US dollar.
+    pub cost_micros: Option<u64>,
+}
+
+impl Eq for Usage {}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelReport {
+    pub provider: String,
+    pub model_id: String,
+    pub matches: bool,
+}
+
+/// How often each answer was given since the last new fact (G2).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    pub since_fact: Seq,
+    pub counts: Vec<(Step, u32)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: SessionId,
+    pub agent: AgentId,
+    pub purpose: Purpose,
+    pub driver: Driver,
+    pub generation: Generation,
+    pub status: SessionStatus,
+    pub credential: Option<SecretHash>,
+    /// Without one (driven by hand) the session never lapses.
+    pub lease_until: Option<Timestamp>,
+    pub claimed_at: Timestamp,
+    /// The event that claimed it.
+    pub claimed_seq: Seq,
+    /// The last event it caused.
+    pub last_call_at: Timestamp,
+    pub model: Option<ModelReport>,
+    pub fetched: bool,
+    pub choice: Option<Choice>,
+    /// It was told to `wait`, with the board as of this event.
+    pub wait_given: Option<Seq>,
+    pub claim: Option<Claim>,
+    pub logged_out: bool,
+    pub stop: Option<StopCause>,
+    pub given: Given,
+    pub calls: u32,
+    pub messages: u32,
+    /// The newest message it was shown; acknowledged by its next call.
+    pub shown_upto: Option<MessageId>,
+    pub end: Option<ProcessEnd>,
+    pub ended_at: Option<Timestamp>,
+    pub dod_result: Option<DodResult>,
+    pub workspace: Option<WorkspaceFacts>,
+    pub artifacts: Vec<String>,
+    pub usage: Option<Usage>,
+    pub verdict: Option<Verdict>,
+}
+
+impl Session {
+    /// It holds its task: running, about to run, or under verification.
+    pub fn is_live(&self) -> bool {
+        self.status != SessionStatus::Ended
+    }
+
+    /// Its agent may still call.
+    pub fn can_call(&self) -> bool {
+        matches!(self.status, SessionStatus::Starting | SessionStatus::Running) && !self.logged_out
+    }
+
+    pub fn task(&self) -> Option<TaskId> {
+        self.purpose.task()
+    }
+}

@@ -1,0 +1,153 @@
+//! What has the owner configured for the project?
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+use crate::{ProjectId, Span, TaskType};
+
+words! {
+    /// The language of instructions and messages.
+    Language { En = "en", Ja = "ja" }
+}
+
+words! {
+    /// When is a task done: merged into the target, or reported (V7)?
+    Completion { Merged = "merged", Reported = "reported" }
+}
+
+words! {
+    Sandbox { Strict = "strict", BestEffort = "best_effort", Off = "off" }
+}
+
+words! {
+    MergeStrategy { Merge = "merge", Squash = "squash" }
+}
+
+words! {
+    Isolation { Clone = "clone", Worktree = "worktree" }
+}
+
+words! {
+    /// What must be seen in the difference before a task of a type is done.
+    GoalType { TestAdded = "test_added", FilesChanged = "files_changed" }
+}
+
+/// A command that must succeed on the merge candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    pub name: String,
+    pub command: String,
+}
+
+/// The Definition of Done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dod {
+    /// Seconds for each check.
+    pub timeout: u32,
+    pub setup: Option<String>,
+    pub checks: Vec<Check>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    pub kind: GoalType,
+    pub pattern: String,
+}
+
+/// The bounded allowances of §9, and the other numbers that the rules use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Unsettled children of one parent.
+    pub max_children: u32,
+    /// Children of one parent, ever.
+    pub max_children_ever: u32,
+    /// How deep tasks nest; top level is 0, steps do not count.
+    pub max_depth: u32,
+    /// Rejected attempts before a task fails.
+    pub max_attempts: u32,
+    /// Retries of one task by agents.
+    pub max_retries: u32,
+    /// Sessions in a row without a new fact before a task is blocked.
+    pub max_idle_sessions: u32,
+    /// Sessions of one task in all.
+    pub max_task_sessions: u32,
+    /// Tool calls of one session.
+    pub max_calls: u32,
+    /// Messages sent by one session.
+    pub max_messages: u32,
+    /// Equal answers to `get_next_action` without a new fact between them.
+    pub max_repeats: u32,
+    /// Task sessions of the project at once.
+    pub max_sessions: u32,
+    pub lease: Span,
+    /// The lease of an agent that was attached by hand.
+    pub attached_lease: Span,
+    pub chat_idle: Span,
+    pub message_ttl: Span,
+    /// How long a ready task may wait for its mover before that is shown.
+    pub start_reminder: Span,
+    pub backoff_first: Span,
+    pub backoff_most: Span,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_children: 5,
+            max_children_ever: 30,
+            max_depth: 3,
+            max_attempts: 3,
+            max_retries: 3,
+            max_idle_sessions: 3,
+            max_task_sessions: 50,
+            max_calls: 2_000,
+            max_messages: 20,
+            max_repeats: 8,
+            max_sessions: 100,
+            lease: Span::seconds(60),
+            attached_lease: Span::minutes(60),
+            chat_idle: Span::minutes(10),
+            message_ttl: Span::seconds(300),
+            start_reminder: Span::minutes(10),
+            backoff_first: Span::seconds(5),
+            backoff_most: Span::minutes(5),
+        }
+    }
+}
+
+/// `.saihai/config.yaml`, as the board knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    pub id: ProjectId,
+    pub name: String,
+    pub language: Language,
+    pub target_branch: String,
+    pub completion: Completion,
+    pub sandbox: Sandbox,
+    pub merge: MergeStrategy,
+    pub isolation: Isolation,
+    pub dod: Dod,
+    pub goals: Vec<(TaskType, Vec<Goal>)>,
+    pub limits: Limits,
+    /// Seconds that the workspace of a failed task is kept.
+    pub keep_failed: u64,
+}
+
+impl Settings {
+    pub fn new(id: ProjectId) -> Self {
+        Self {
+            name: id.to_string(),
+            id,
+            language: Language::En,
+            target_branch: "main".into(),
+            completion: Completion::Merged,
+            sandbox: Sandbox::Strict,
+            merge: MergeStrategy::Merge,
+            isolation: Isolation::Clone,
+            dod: Dod { timeout: 300, setup: None, checks: Vec::new() },
+            goals: Vec::new(),
+            limits: Limits::default(),
+            keep_failed: 7 * 24 * 3600,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Which agents should be running (A1)?
+
+use serde::Serialize;
+
+use crate::board::Board;
+use crate::interrupt::{Interrupt, interrupt};
+use crate::readiness;
+use crate::session::{Purpose, Session};
+use crate::task::{Status, Task};
+use crate::words::words;
+use crate::{Agent, AgentId, Party, Refusal, SessionId, TaskId, Timestamp};
+
+words! {
+    Action { Start = "start", Hold = "hold", Stop = "stop" }
+}
+
+words! {
+    Reason {
+        ProjectPaused = "project_paused",
+        AgentNotAssigned = "agent_not_assigned",
+        Cancelled = "cancelled",
+        Blocked = "blocked",
+        Held = "held",
+        Unstarted = "unstarted",
+        Reassigned = "reassigned",
+        StoppedByOwner = "stopped_by_owner",
+        NoProgress = "no_progress",
+        FuelSpent = "fuel_spent",
+        AlreadyRunning = "already_running",
+        ProjectFull = "project_full",
+        CoolingDown = "cooling_down",
+        WorkerBlocked = "worker_blocked",
+        WorkersProgressed = "workers_progressed",
+        WaitingForWorkers = "waiting_for_workers",
+        HasPendingPurpose = "has_pending_purpose",
+        MessageExpired = "message_expired",
+        HasInProgressTask = "has_in_progress_task",
+        BlockedWithoutInProgress = "blocked_without_in_progress",
+        NoInProgressTask = "no_in_progress_task",
+    }
+}
+
+/// What should happen with an agent, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[must_use]
+pub struct Staffing {
+    pub action: Action,
+    pub reason: Reason,
+    pub purpose: Option<Purpose>,
+    /// The session that should stop.
+    pub session: Option<SessionId>,
+    /// Until when it holds, where that is known.
+    pub until: Option<Timestamp>,
+}
+
+impl Staffing {
+    fn start(reason: Reason, purpose: Purpose) -> Self {
+        Self { action: Action::Start, reason, purpose: Some(purpose), session: None, until: None }
+    }
+
+    fn hold(reason: Reason, purpose: Option<Purpose>) -> Self {
+        Self { action: Action::Hold, reason, purpose, session: None, until: None }
+    }
+
+    fn stop(reason: Reason, session: &Session) -> Self {
+        Self { action: Action::Stop, reason, purpose: Some(session.purpose), session: Some(session.id), until: None }
+    }
+
+    fn until(self, until: Timestamp) -> Self {
+        Self { until: Some(until), ..self }
+    }
+
+    pub fn task(&self) -> Option<TaskId> {
+        self.purpose.and_then(Purpose::task)
+    }
+}
+
+/// The answer for one agent: the first stop, else the first start, else the hold of its most
+/// urgent task. Its cost is that of the agent's own work, not of the board.
+pub fn staffing(board: &Board, agent: &AgentId, now: Timestamp) -> Result<Staffing, Refusal> {
+    let agent = board.agent(agent)?;
+    let stop = board.live_sessions(agent.id()).find_map(|session| must_stop(board, agent, session));
+    if let Some(stop) = stop {
+        return Ok(stop);
+    }
+    let tasks = board.open_tasks(agent.id());
+    let answers: Vec<_> = tasks.iter().map(|task| staff_task(board, agent, task, now)).collect();
+    let chat = staff_chat(board, agent, now);
+    let start = answers.iter().chain(&chat).find(|answer| answer.action == Action::Start);
+    let idle = Staffing::hold(nothing_in_progress(board, agent), None);
+    Ok(*start.or(answers.first()).or(chat.as_ref()).unwrap_or(&idle))
+}
+
+/// Every session of the agent that should end, for whoever ends them.
+pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staffing> {
+    if !agent.active {
+        return Some(Staffing::stop(Reason::AgentNotAssigned, session));
+    }
+    let reason = match interrupt(board, session) {
+        Some(Interrupt::ProjectPaused) => Reason::ProjectPaused,
+        Some(Interrupt::Cancelled) => Reason::Cancelled,
+        Some(Interrupt::Blocked) => Reason::Blocked,
+        Some(Interrupt::Reassigned) => Reason::Reassigned,
+        Some(Interrupt::Held { .. }) => Reason::Held,
+        Some(Interrupt::Stopped(cause)) => match cause {
+            crate::session::StopCause::Owner => Reason::StoppedByOwner,
+            crate::session::StopCause::Unstarted => Reason::Unstarted,
+            crate::session::StopCause::Reassigned => Reason::Reassigned,
+            crate::session::StopCause::NoProgress => Reason::NoProgress,
+            crate::session::StopCause::FuelSpent => Reason::FuelSpent,
+        },
+        None => return unstarted(board, session).then(|| Staffing::stop(Reason::Unstarted, session)),
+    };
+    Some(Staffing::stop(reason, session))
+}
+
+/// Its task was settled, failed or put back without it.
+fn unstarted(board: &Board, session: &Session) -> bool {
+    let task = session.task().and_then(|id| board.tasks.get(&id));
+    task.is_some_and(|task| task.status != Status::InProgress)
+}
+
+/// A1.1 to A1.12 for one task of the agent.
+pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> Staffing {
+    let purpose = Purpose::Task(task.id);
+    let hold = |reason| Staffing::hold(reason, Some(purpose));
+    if board.paused {
+        return hold(Reason::ProjectPaused);
+    }
+    if !agent.active {
+        return hold(Reason::AgentNotAssigned);
+    }
+    let at_limit = board.task_sessions(agent.id()) >= agent.spec.max_sessions as usize;
+    if task.live.is_some() || task.by_hand || at_limit {
+        return hold(Reason::AlreadyRunning);
+    }
+    if task.status != Status::InProgress || board.held_by(task).is_some() {
+        return hold(not_in_progress(board, agent, task));
+    }
+    if let Some(until) = cooling_until(board, agent, task.not_before, now) {
+        return hold(Reason::CoolingDown).until(until);
+    }
+    if board.all_live_sessions().filter(|session| session.task().is_some()).count()
+        >= board.settings.limits.max_sessions as usize
+    {
+        return hold(Reason::ProjectFull);
+    }
+    match task.waiting_since {
+        Some(since) => staff_waiting_manager(board, agent, task, since),
+        None => Staffing::start(Reason::HasInProgressTask, purpose),
+    }
+}
+
+/// A1.6 to A1.8: a manager that left with `wait` is started again only if the board has changed
+/// since it looked (A2), so that it neither spins (F4) nor sleeps through a blocked worker (F6).
+fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) -> Staffing {
+    let purpose = Purpose::Task(task.id);
+    let stuck = |child: &Task| matches!(child.status, Status::Blocked | Status::Failed) && child.marks.status > since;
+    if board.children(task).any(stuck) {
+        return Staffing::start(Reason::WorkerBlocked, purpose);
+    }
+    let owner_wrote = board.unread(agent).any(|message| message.from == Party::Owner && message.seq > since);
+    let changed = task.marks.children > since;
+    let something_to_do = !readiness::waiting_helps(board, task) || readiness::starting_helps(board, task);
+    if owner_wrote || (changed && something_to_do) {
+        return Staffing::start(Reason::WorkersProgressed, purpose);
+    }
+    Staffing::hold(Reason::WaitingForWorkers, Some(purpose))
+}
+
+/// The answer for the agent's chat; `None` if nobody has anything to say.
+pub fn staff_chat(board: &Board, agent: &Agent, now: Timestamp) -> Option<Staffing> {
+    let newest = board.unread(agent).filter(|message| message.from == Party::Owner).last();
+    let hold = |reason| Some(Staffing::hold(reason, Some(Purpose::Chat)));
+    if agent.chat.live.is_some() {
+        return hold(Reason::AlreadyRunning);
+    }
+    let message = newest?;
+    if !agent.active {
+        return hold(Reason::AgentNotAssigned);
+    }
+    if message.expired || now - message.at > board.settings.limits.message_ttl {
+        return hold(Reason::MessageExpired);
+    }
+    if let Some(until) = cooling_until(board, agent, agent.chat.not_before, now) {
+        return hold(Reason::CoolingDown).map(|hold| hold.until(until));
+    }
+    Some(Staffing::start(Reason::HasPendingPurpose, Purpose::Chat))
+}
+
+/// A1.5: the later of the task's back-off and the account's parking.
+fn cooling_until(board: &Board, agent: &Agent, not_before: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+    let parked = board.parked.get(agent.spec.account()).copied();
+    not_before.max(parked).filter(|until| *until > now)
+}
+
+fn not_in_progress(board: &Board, agent: &Agent, task: &Task) -> Reason {
+    match task.status {
+        Status::Blocked => nothing_in_progress(board, agent),
+        Status::InProgress => Reason::Held,
+        Status::Backlog | Status::Todo | Status::Done | Status::Failed | Status::Cancelled => Reason::NoInProgressTask,
+    }
+}
+
+/// A1.11 and A1.12, which look at all of the agent's tasks.
+fn nothing_in_progress(board: &Board, agent: &Agent) -> Reason {
+    let tasks = board.open_tasks(agent.id());
+    let any = |status| tasks.iter().any(|task| task.status == status);
+    if any(Status::Blocked) && !any(Status::InProgress) {
+        Reason::BlockedWithoutInProgress
+    } else {
+        Reason::NoInProgressTask
+    }
+}

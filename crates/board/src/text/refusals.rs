@@ -1,0 +1,542 @@
+//! How is a refusal explained, and which next step does it name (M4)?
+
+use super::{Audience, Phrase, list, phrase};
+use crate::Language;
+use crate::readiness::Obstacle;
+use crate::refusal::{Because, Refusal};
+
+impl Refusal {
+    pub fn message(&self, language: Language) -> String {
+        message(&self.0, language)
+    }
+
+    /// What to do next. Never a destructive command (F27).
+    pub fn hint(&self, language: Language, audience: Audience) -> String {
+        match audience {
+            Audience::Agent => for_agents(&self.0).say(language, &[]),
+            Audience::Person => for_people(&self.0, language),
+        }
+    }
+}
+
+fn message(because: &Because, language: Language) -> String {
+    use Because as B;
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    match because {
+        B::NoSuchTask(id) => say(phrase("There is no task {0}.", "タスク {0} はありません。"), &[id]),
+        B::NoSuchAgent(id) => {
+            say(phrase("There is no agent `{0}` on the roster.", "エージェント `{0}` は名簿にありません。"), &[id])
+        }
+        B::NoSuchSession(id) => say(phrase("There is no session {0}.", "セッション {0} はありません。"), &[id]),
+        B::NoSuchProject(name) => {
+            say(phrase("There is no project `{0}`.", "プロジェクト `{0}` はありません。"), &[name])
+        }
+        B::NoSuchToken(name) => say(phrase("There is no token `{0}`.", "トークン `{0}` はありません。"), &[name]),
+        B::ProjectTaken(id) => {
+            say(phrase("There is a project `{0}` already.", "プロジェクト `{0}` は既にあります。"), &[id])
+        }
+
+        B::TextEmpty { field } => say(phrase("`{0}` must not be empty.", "`{0}` は空にできません。"), &[field]),
+        B::TextTooLong { field, length, limit } => say(
+            phrase("`{0}` has {1} characters; {2} are allowed.", "`{0}` は {1} 文字です。上限は {2} 文字です。"),
+            &[field, length, limit],
+        ),
+        B::TextControls { field } => {
+            say(phrase("`{0}` contains control characters.", "`{0}` に制御文字が含まれています。"), &[field])
+        }
+        B::BatchSize { most } => {
+            say(phrase("A batch has 1 to {0} tasks.", "一度に作れるタスクは 1〜{0} 件です。"), &[most])
+        }
+        B::NotInBatch { index } => say(
+            phrase(
+                "A dependency names number {0} of the batch, which is not there.",
+                "依存先 {0} 番はこの一括作成に含まれていません。",
+            ),
+            &[index],
+        ),
+        B::AgentTwice(id) => {
+            say(phrase("The agent `{0}` is defined twice.", "エージェント `{0}` が二重に定義されています。"), &[id])
+        }
+        B::NobodyThere => say(phrase("That message has no recipient.", "そのメッセージには宛先がありません。"), &[]),
+        B::ReasonNeeded(name) => say(phrase("To {0} a task, a reason is needed.", "{0} には理由が必要です。"), &[name]),
+
+        B::AgentsOnly => {
+            say(phrase("Only an agent's session can do this.", "エージェントのセッションだけが実行できます。"), &[])
+        }
+        B::OwnersOnly => say(phrase("Only the owner can do this.", "オーナーだけが実行できます。"), &[]),
+        B::RunnersOnly => say(
+            phrase("Only the session's runner can report this.", "このセッションのランナーだけが報告できます。"),
+            &[],
+        ),
+        B::ManagersOnly => say(phrase("Only a manager can do this.", "マネージャーだけが実行できます。"), &[]),
+        B::TaskSessionOnly => say(
+            phrase("Only a session that works on a task can do this.", "タスクのセッションだけが実行できます。"),
+            &[],
+        ),
+        B::ChatOnly => say(phrase("Only a chat session can do this.", "チャットのセッションだけが実行できます。"), &[]),
+        B::ForceIsTheOwners => {
+            say(phrase("Only the owner can force a change.", "強制できるのはオーナーだけです。"), &[])
+        }
+        B::NotTheMover { task, mover } => say(
+            phrase("{0} is moved by {1}, who split the work.", "{0} を動かせるのは、作業を分けた {1} です。"),
+            &[task, mover],
+        ),
+        B::VerdictDecides { task } => say(
+            phrase(
+                "Whether {0} is done is decided from facts when its session ends.",
+                "{0} の完了は、セッション終了時に事実から判定されます。",
+            ),
+            &[task],
+        ),
+        B::OwnersBlock { task } => say(
+            phrase(
+                "{0} was blocked by the owner, who alone lifts that.",
+                "{0} はオーナーがブロックしました。解除できるのはオーナーだけです。",
+            ),
+            &[task],
+        ),
+        B::NotASubordinate { agent, manager } => say(
+            phrase("`{0}` does not report to `{1}`.", "`{0}` は `{1}` の直属の部下ではありません。"),
+            &[agent, manager],
+        ),
+        B::NotAssigned { task, agent } => {
+            say(phrase("{0} is not assigned to `{1}`.", "{0} は `{1}` に割り当てられていません。"), &[task, agent])
+        }
+        B::ForeignParent { parent, own } => say(
+            phrase(
+                "Subtasks belong below this session's own task {1}, not below {0}.",
+                "サブタスクはこのセッションのタスク {1} の下に作ります。{0} の下には作れません。",
+            ),
+            &[parent, own],
+        ),
+        B::WrongRank { task, agent, rank } => say(
+            phrase(
+                "{0} cannot be given to `{1}`, a {2}: its depth or its subtasks do not allow it.",
+                "{0} は {2} の `{1}` には割り当てられません（深さまたはサブタスクの種類による）。",
+            ),
+            &[task, agent, rank],
+        ),
+
+        B::IllegalMove { task, from, to, legal } => say(
+            phrase(
+                "{0} is {1}; it cannot become {2}. It can become: {3}.",
+                "{0} は {1} です。{2} にはできません。可能な遷移: {3}。",
+            ),
+            &[task, from, to, &list(legal)],
+        ),
+        B::AlreadyThere { task, status } => {
+            say(phrase("{0} is {1} already.", "{0} は既に {1} です。"), &[task, status])
+        }
+        B::NotBlocked { task, status } => {
+            say(phrase("{0} is not blocked but {1}.", "{0} は blocked ではなく {1} です。"), &[task, status])
+        }
+        B::NotReady { task, obstacles } => {
+            let reasons: Vec<_> = obstacles.iter().map(|obstacle| say_obstacle(obstacle, language)).collect();
+            let joined = reasons.join(match language {
+                Language::En => "; ",
+                Language::Ja => "、",
+            });
+            say(phrase("{0} cannot start: {1}.", "{0} は開始できません: {1}。"), &[task, &joined])
+        }
+        B::NotInProgress { task, status } => {
+            say(phrase("{0} is not in progress but {1}.", "{0} は進行中ではなく {1} です。"), &[task, status])
+        }
+        B::Settled { task, status } => {
+            say(phrase("{0} is {1} and no longer changes.", "{0} は {1} のため変更できません。"), &[task, status])
+        }
+        B::ParentSettled { parent, status } => {
+            say(phrase("Its parent {0} is {1}.", "親タスク {0} は {1} です。"), &[parent, status])
+        }
+        B::UnderJudgement { task } => say(
+            phrase(
+                "{0} has been reported and is being judged; its subtasks stay as they are.",
+                "{0} は報告済みで判定中です。サブタスクは変更できません。",
+            ),
+            &[task],
+        ),
+        B::AssignedInProgress { task } => say(
+            phrase(
+                "{0} is in progress; its assignee does not change meanwhile.",
+                "{0} は進行中のため、担当者を変更できません。",
+            ),
+            &[task],
+        ),
+        B::DependsInProgress { task } => say(
+            phrase(
+                "{0} is in progress; it gets no new dependencies meanwhile.",
+                "{0} は進行中のため、依存を追加できません。",
+            ),
+            &[task],
+        ),
+        B::DependencyCancelled { task, dependency } => say(
+            phrase(
+                "{1} is cancelled; {0} would wait for ever.",
+                "{1} はキャンセル済みのため、{0} は永久に待つことになります。",
+            ),
+            &[task, dependency],
+        ),
+        B::NotADependency { task, dependency } => {
+            say(phrase("{0} does not depend on {1}.", "{0} は {1} に依存していません。"), &[task, dependency])
+        }
+        B::StepsCannotSplit { task } => say(
+            phrase("{0} is a step; a step is not split further.", "{0} はステップです。これ以上分割できません。"),
+            &[task],
+        ),
+        B::StepsDependOnSiblings { task, dependency } => say(
+            phrase(
+                "{0} cannot depend on {1}: steps depend only on steps of the same task, and tasks on no step.",
+                "{0} は {1} に依存できません。ステップは同じタスクのステップにだけ依存できます。",
+            ),
+            &[task, dependency],
+        ),
+        B::StepsFollowTheirTask { task } => say(
+            phrase(
+                "{0} is a step; it belongs to whoever has its task.",
+                "{0} はステップです。担当はそのタスクの担当者です。",
+            ),
+            &[task],
+        ),
+        B::AgentInactive(id) => {
+            say(phrase("`{0}` is not on the roster any more.", "`{0}` は現在の名簿にありません。"), &[id])
+        }
+        B::AgentInUse { agent, tasks } => {
+            say(phrase("`{0}` still has work: {1}.", "`{0}` にはまだ作業があります: {1}。"), &[agent, &list(tasks)])
+        }
+        B::AlreadyReported => say(
+            phrase(
+                "This session has reported; what follows is the verdict.",
+                "このセッションは報告済みです。次は判定です。",
+            ),
+            &[],
+        ),
+        B::DrivenByHand { session } => say(
+            phrase(
+                "{0} is driven by hand; whoever drives it ends it.",
+                "{0} は手動のセッションです。始めた人が終了させます。",
+            ),
+            &[session],
+        ),
+        B::NotDrivenByHand { session } => say(
+            phrase(
+                "{0} is not driven by hand; its runner reports its end.",
+                "{0} は手動のセッションではありません。終了はランナーが報告します。",
+            ),
+            &[session],
+        ),
+        B::AlreadyClaimed { task, session } => {
+            say(phrase("{0} is held by {1}.", "{0} は {1} が使用中です。"), &[task, session])
+        }
+        B::NotStaffed { agent, reason } => say(
+            phrase("There is no work to start for `{0}` now: {1}.", "`{0}` が今始める作業はありません: {1}。"),
+            &[agent, reason],
+        ),
+
+        B::ChildrenOpen { task, open } => say(
+            phrase("{0} has subtasks that are not settled: {1}.", "{0} には未完了のサブタスクがあります: {1}。"),
+            &[task, &list(open)],
+        ),
+        B::NothingDone { task } => {
+            say(phrase("No subtask of {0} is done.", "{0} の完了したサブタスクがありません。"), &[task])
+        }
+        B::NotMerged { task, branch } => say(
+            phrase(
+                "The work of {0} (branch {1}) is not in the target branch.",
+                "{0} の作業（ブランチ {1}）は対象ブランチに入っていません。",
+            ),
+            &[task, &branch.as_deref().unwrap_or("-")],
+        ),
+
+        B::TooManyChildren { parent, limit, unsettled } => say(
+            phrase(
+                "{0} has {2} unsettled subtasks; {1} are allowed at once.",
+                "{0} の未完了サブタスクは {2} 件です。同時に {1} 件までです。",
+            ),
+            &[parent, limit, unsettled],
+        ),
+        B::TooManyChildrenEver { parent, limit } => say(
+            phrase("{0} has had its {1} subtasks.", "{0} のサブタスクは累計 {1} 件の上限に達しました。"),
+            &[parent, limit],
+        ),
+        B::TooDeep { parent, limit } => say(
+            phrase("Below {0} tasks would nest deeper than {1}.", "{0} の下は深さの上限 {1} を超えます。"),
+            &[parent, limit],
+        ),
+        B::TooDeepForManager { task, limit } => say(
+            phrase(
+                "{0} is at the depth limit {1}, where nothing is given to a manager.",
+                "{0} は深さの上限 {1} にあり、マネージャーには割り当てられません。",
+            ),
+            &[task, limit],
+        ),
+        B::RetriesSpent { task, limit } => say(
+            phrase(
+                "Agents have retried {0} {1} times; only the owner can retry it now.",
+                "{0} はエージェントによる再試行 {1} 回を使い切りました。再試行できるのはオーナーだけです。",
+            ),
+            &[task, limit],
+        ),
+        B::Twin { title, sibling } => say(
+            phrase(
+                "There is an open subtask with the title \"{0}\" already: {1}.",
+                "同じ題名「{0}」の未完了サブタスクがあります: {1}。",
+            ),
+            &[title, sibling],
+        ),
+        B::Cycle { chain } => {
+            let chain = chain.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → ");
+            say(phrase("It would wait for itself: {0}.", "自分自身を待つことになります: {0}。"), &[&chain])
+        }
+
+        B::WaitCannotHelp => say(
+            phrase(
+                "Nothing is in progress; waiting would change nothing.",
+                "進行中の作業がないため、待っても何も変わりません。",
+            ),
+            &[],
+        ),
+        B::StartCannotHelp => say(
+            phrase("No subtask can be assigned or started now.", "今、割り当てや開始ができるサブタスクはありません。"),
+            &[],
+        ),
+        B::FuelSpent(fuel) => say(phrase("The allowance `{0}` is spent.", "上限 `{0}` を使い切りました。"), &[fuel]),
+        B::Interrupted(interrupt) => say(
+            phrase("This session is interrupted: {0}.", "このセッションは中断されました: {0}。"),
+            &[&interrupt.as_str()],
+        ),
+        B::StaleSession(id) => say(phrase("{0} is over.", "{0} は終了しています。"), &[id]),
+    }
+}
+
+/// What keeps a task from starting, as half a sentence.
+pub(crate) fn say_obstacle(obstacle: &Obstacle, language: Language) -> String {
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    match obstacle {
+        Obstacle::ProjectPaused => say(phrase("the project is paused", "プロジェクトが一時停止中"), &[]),
+        Obstacle::Unassigned => say(phrase("nobody is assigned", "担当者がいない"), &[]),
+        Obstacle::AssigneeInactive(agent) => say(phrase("`{0}` is not on the roster", "`{0}` が名簿にない"), &[agent]),
+        Obstacle::Waiting { on, status } => {
+            say(phrase("it waits for {0}, which is {1}", "{0}（{1}）を待っている"), &[on, status])
+        }
+        Obstacle::DependencyCancelled(on) => {
+            say(phrase("it depends on {0}, which was cancelled", "依存先 {0} がキャンセルされた"), &[on])
+        }
+        Obstacle::Held { by } => say(phrase("{0} above it is not in progress", "上位の {0} が進行中でない"), &[by]),
+        Obstacle::FuelSpent(fuel) => say(phrase("its allowance `{0}` is spent", "上限 `{0}` を使い切った"), &[fuel]),
+    }
+}
+
+/// An agent's next step is nearly always to ask; here are the exceptions.
+fn for_agents(because: &Because) -> Phrase {
+    use Because as B;
+    match because {
+        B::NoSuchTask(_) => {
+            phrase("Call list_tasks to see the tasks there are.", "list_tasks でタスクを確認してください。")
+        }
+        B::NoSuchAgent(_) | B::NotASubordinate { .. } | B::AgentInactive(_) | B::WrongRank { .. } => phrase(
+            "Call list_subordinates and choose one of them.",
+            "list_subordinates を呼び、その中から選んでください。",
+        ),
+        B::TextEmpty { .. } | B::TextTooLong { .. } | B::TextControls { .. } | B::ReasonNeeded(_) => {
+            phrase("Correct the argument and call again.", "引数を直して、もう一度呼んでください。")
+        }
+        B::BatchSize { .. } | B::NotInBatch { .. } | B::Cycle { .. } | B::DependencyCancelled { .. } => {
+            phrase("Correct the list and call again.", "一覧を直して、もう一度呼んでください。")
+        }
+        B::VerdictDecides { .. } => phrase(
+            "Call report_completed when the work is finished.",
+            "作業が終わったら report_completed を呼んでください。",
+        ),
+        B::ChildrenOpen { .. } | B::Twin { .. } | B::NothingDone { .. } | B::TooManyChildren { .. } => phrase(
+            "Go on with the subtasks that exist: call get_next_action.",
+            "既にあるサブタスクを進めてください: get_next_action を呼んでください。",
+        ),
+        B::WaitCannotHelp => {
+            phrase("Call select_action with start or adjust.", "select_action で start か adjust を選んでください。")
+        }
+        B::StartCannotHelp => {
+            phrase("Call select_action with wait or adjust.", "select_action で wait か adjust を選んでください。")
+        }
+        B::AssignedInProgress { .. } => phrase(
+            "Set it back with update_task_status to todo first, then assign it.",
+            "先に update_task_status で todo に戻してから割り当ててください。",
+        ),
+        B::AlreadyReported | B::StaleSession(_) => phrase("Call logout and end.", "logout を呼んで終了してください。"),
+        _ => phrase("Call get_next_action.", "get_next_action を呼んでください。"),
+    }
+}
+
+fn for_people(because: &Because, language: Language) -> String {
+    use Because as B;
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    match because {
+        B::NoSuchTask(_) => say(
+            phrase(
+                "See the tasks with `saihai task list --all`.",
+                "`saihai task list --all` でタスクを確認してください。",
+            ),
+            &[],
+        ),
+        B::NoSuchAgent(_)
+        | B::AgentInactive(_)
+        | B::NotASubordinate { .. }
+        | B::WrongRank { .. }
+        | B::NotAssigned { .. } => say(
+            phrase(
+                "See the roster with `saihai agent list`; define agents in .saihai/agents/ and run `saihai agent apply`.",
+                "`saihai agent list` で名簿を確認してください。定義は .saihai/agents/ に書き、`saihai agent apply` で反映します。",
+            ),
+            &[],
+        ),
+        B::NoSuchSession(_) | B::StaleSession(_) => say(
+            phrase(
+                "See the sessions with `saihai session list`.",
+                "`saihai session list` でセッションを確認してください。",
+            ),
+            &[],
+        ),
+        B::NoSuchProject(_) => say(
+            phrase(
+                "See the projects with `saihai project list`, or run `saihai init` in a repository.",
+                "`saihai project list` で確認するか、リポジトリで `saihai init` を実行してください。",
+            ),
+            &[],
+        ),
+        B::NoSuchToken(_) => {
+            say(phrase("See the tokens with `saihai token list`.", "`saihai token list` で確認してください。"), &[])
+        }
+        B::ProjectTaken(_) => {
+            say(phrase("Choose another name with `--name`.", "`--name` で別の名前を選んでください。"), &[])
+        }
+        B::TextEmpty { .. }
+        | B::TextTooLong { .. }
+        | B::TextControls { .. }
+        | B::BatchSize { .. }
+        | B::NotInBatch { .. }
+        | B::NobodyThere => {
+            say(phrase("Correct the text and run the command again.", "文を直して、もう一度実行してください。"), &[])
+        }
+        B::AgentTwice(_) => say(phrase("Give one of them another id.", "どちらかの id を変えてください。"), &[]),
+        B::ReasonNeeded(_) => say(phrase("Add `--reason TEXT`.", "`--reason 理由` を付けてください。"), &[]),
+        B::NotTheMover { task, .. } => say(
+            phrase(
+                "Leave it to them, or insist with `--force` (it is recorded). `saihai task why {0}` tells more.",
+                "任せるか、`--force` で強制してください（記録されます）。詳しくは `saihai task why {0}`。",
+            ),
+            &[task],
+        ),
+        B::NotMerged { task, .. } => say(
+            phrase(
+                "Merge the branch first; or insist with `saihai task update {0} --status done --force`.",
+                "先にブランチをマージしてください。強制する場合は `saihai task update {0} --status done --force`。",
+            ),
+            &[task],
+        ),
+        B::AssignedInProgress { task } | B::DependsInProgress { task } => say(
+            phrase(
+                "Set it back first: `saihai task update {0} --status todo`.",
+                "先に戻してください: `saihai task update {0} --status todo`。",
+            ),
+            &[task],
+        ),
+        B::NotReady { task, .. }
+        | B::IllegalMove { task, .. }
+        | B::AlreadyThere { task, .. }
+        | B::NotBlocked { task, .. }
+        | B::NotInProgress { task, .. }
+        | B::OwnersBlock { task } => say(
+            phrase(
+                "`saihai task why {0}` tells what must happen and who must do it.",
+                "`saihai task why {0}` で、必要なことと担当者が分かります。",
+            ),
+            &[task],
+        ),
+        B::Settled { task, .. } => say(
+            phrase(
+                "Reopen it with `saihai task update {0} --status todo` if it is done, or add a new task.",
+                "done なら `saihai task update {0} --status todo` で再開するか、新しいタスクを追加してください。",
+            ),
+            &[task],
+        ),
+        B::ParentSettled { parent, .. } => {
+            say(phrase("See `saihai task show {0}`.", "`saihai task show {0}` を確認してください。"), &[parent])
+        }
+        B::ChildrenOpen { task, .. } | B::NothingDone { task } => {
+            say(phrase("See them with `saihai task tree {0}`.", "`saihai task tree {0}` で確認してください。"), &[task])
+        }
+        B::Twin { sibling, .. } => say(
+            phrase("Use that one: `saihai task show {0}`.", "そちらを使ってください: `saihai task show {0}`。"),
+            &[sibling],
+        ),
+        B::Cycle { .. } | B::DependencyCancelled { .. } | B::NotADependency { .. } => say(
+            phrase(
+                "See the dependencies with `saihai task show ID`.",
+                "`saihai task show ID` で依存関係を確認してください。",
+            ),
+            &[],
+        ),
+        B::TooManyChildren { .. } => say(
+            phrase(
+                "Settle one of them first, or raise `limits.max_children` in .saihai/config.yaml.",
+                "先にどれかを完了させるか、.saihai/config.yaml の `limits.max_children` を上げてください。",
+            ),
+            &[],
+        ),
+        B::TooManyChildrenEver { .. }
+        | B::TooDeep { .. }
+        | B::TooDeepForManager { .. }
+        | B::RetriesSpent { .. }
+        | B::FuelSpent(_) => say(
+            phrase(
+                "The limits are in .saihai/config.yaml, under `limits`.",
+                "上限は .saihai/config.yaml の `limits` にあります。",
+            ),
+            &[],
+        ),
+        B::AlreadyClaimed { session, .. } => {
+            say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
+        }
+        B::DrivenByHand { session } => say(
+            phrase(
+                "End it with `saihai session end {0} --exit-code N`.",
+                "`saihai session end {0} --exit-code N` で終了させてください。",
+            ),
+            &[session],
+        ),
+        B::NotDrivenByHand { session } => {
+            say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
+        }
+        B::AgentInUse { .. } => say(
+            phrase(
+                "Set its tasks back or give them to somebody else first; nothing was changed.",
+                "先にそのタスクを戻すか、他の担当に割り当ててください。何も変更していません。",
+            ),
+            &[],
+        ),
+        B::StepsCannotSplit { .. }
+        | B::StepsDependOnSiblings { .. }
+        | B::StepsFollowTheirTask { .. }
+        | B::UnderJudgement { .. } => {
+            say(phrase("See the tree with `saihai task tree`.", "`saihai task tree` で確認してください。"), &[])
+        }
+        B::AgentsOnly
+        | B::OwnersOnly
+        | B::RunnersOnly
+        | B::ManagersOnly
+        | B::TaskSessionOnly
+        | B::ChatOnly
+        | B::ForceIsTheOwners
+        | B::VerdictDecides { .. }
+        | B::ForeignParent { .. }
+        | B::AlreadyReported
+        | B::NotStaffed { .. }
+        | B::WaitCannotHelp
+        | B::StartCannotHelp
+        | B::Interrupted(_) => say(
+            phrase(
+                "See `saihai --help` for what you can do here.",
+                "できることは `saihai --help` を確認してください。",
+            ),
+            &[],
+        ),
+    }
+}

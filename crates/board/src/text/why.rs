@@ -1,0 +1,128 @@
+//! How is the explanation of a task worded?
+
+use super::refusals::say_obstacle;
+use super::{Phrase, list, phrase};
+use crate::Language;
+use crate::readiness::Obstacle;
+use crate::text::instructions::feedback;
+use crate::why::Line;
+use crate::{Party, TaskId};
+
+/// One line as a sentence that names what must happen and who must do it.
+pub fn say(line: &Line, task: TaskId, language: Language) -> String {
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    match line {
+        Line::Running { session, agent, since, last_call } => say(
+            phrase(
+                "It is running: {1} in {0} for {2}, last heard {3} ago.",
+                "実行中: {1}（{0}）、開始から {2}、最後の反応は {3} 前。",
+            ),
+            &[session, agent, since, last_call],
+        ),
+        Line::Verifying { session } => {
+            say(phrase("{0} has ended; its work is being verified.", "{0} は終了し、作業を検証中です。"), &[session])
+        }
+        Line::Stopping { session, interrupt } => say(
+            phrase(
+                "{0} is being stopped ({1}); nothing else starts before it has ended.",
+                "{0} を停止中です（{1}）。終わるまで次は始まりません。",
+            ),
+            &[session, &interrupt.as_str()],
+        ),
+        Line::ByHand => say(
+            phrase(
+                "It is driven by hand; runners keep off. Merge its branch, then `saihai task update {0} --status done`; or give it back with `--status todo`.",
+                "手動で進められています。ランナーは触れません。ブランチをマージして `saihai task update {0} --status done`、または `--status todo` で戻してください。",
+            ),
+            &[&task],
+        ),
+        Line::Staffing { agent, reason, until } => {
+            let until =
+                until.map_or_else(String::new, |until| phrase(" until {0}", "（{0} まで）").say(language, &[&until]));
+            say(
+                phrase(
+                    "In progress for `{0}`, no session yet: {1}{2}. A runner (`saihai up`) starts it when it may.",
+                    "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。ランナー（`saihai up`）が開始します。",
+                ),
+                &[agent, reason, &until],
+            )
+        }
+        Line::ReadyFor { mover, waiting } => {
+            let waiting = waiting.map_or_else(String::new, |waiting| {
+                phrase(" It has waited for {0}.", " {0} 待っています。").say(language, &[&waiting])
+            });
+            match mover {
+                Party::Owner => say(
+                    phrase(
+                        "It is ready. You start it: `saihai task start {0}`.{1}",
+                        "開始できます: `saihai task start {0}`。{1}",
+                    ),
+                    &[&task, &waiting],
+                ),
+                Party::Agent(_) | Party::System => say(
+                    phrase(
+                        "It is ready, waiting for {0} to start it.{1}",
+                        "開始できます。{0} が開始するのを待っています。{1}",
+                    ),
+                    &[mover, &waiting],
+                ),
+            }
+        }
+        Line::Obstacle(obstacle) => say_obstacle_line(obstacle, task, language),
+        Line::Blocked { by, reason, lifted_by } => say(
+            phrase(
+                "Blocked by {0}: {1}. Lifted by {2} (`saihai task unblock {3}`).",
+                "{0} がブロックしました: {1}。解除できるのは {2}（`saihai task unblock {3}`）。",
+            ),
+            &[by, reason, &list(lifted_by), &task],
+        ),
+        Line::Failed { reason, mover, retries_left, .. } => say(
+            phrase(
+                "Failed: {0}. {1} may retry it (`saihai task retry {3}`; agents have {2} retries left) or cancel it.",
+                "失敗しました: {0}。{1} が再試行（`saihai task retry {3}`、エージェントは残り {2} 回）または中止できます。",
+            ),
+            &[reason, mover, retries_left, &task],
+        ),
+        Line::SentBack { why, attempts, most } => say(
+            phrase("Attempt {1} of {2} was rejected. {0}", "{2} 回中 {1} 回目の試みが差し戻されました。{0}"),
+            &[&feedback(why, language), attempts, most],
+        ),
+        Line::Children { open } => {
+            say(phrase("It ends after its subtasks: {0} are open.", "サブタスクの完了待ち: {0}。"), &[&list(open)])
+        }
+        Line::Done => say(phrase("It is done.", "完了しています。"), &[]),
+        Line::Cancelled { by, reason } => {
+            say(phrase("Cancelled by {0}: {1}.", "{0} が中止しました: {1}。"), &[by, reason])
+        }
+        Line::StepOf { task } => say(
+            phrase(
+                "It is a step, done in the session of {0}: see `saihai task why {0}`.",
+                "{0} のセッションで行うステップです: `saihai task why {0}`。",
+            ),
+            &[task],
+        ),
+    }
+}
+
+/// An obstacle with the command that removes it.
+fn say_obstacle_line(obstacle: &Obstacle, task: TaskId, language: Language) -> String {
+    let what = say_obstacle(obstacle, language);
+    let then = match obstacle {
+        Obstacle::ProjectPaused => phrase("`saihai project resume`", "`saihai project resume`").say(language, &[]),
+        Obstacle::Unassigned | Obstacle::AssigneeInactive(_) => {
+            phrase("`saihai task assign {0} AGENT`", "`saihai task assign {0} AGENT`").say(language, &[&task])
+        }
+        Obstacle::Waiting { on, .. } => phrase("`saihai task why {0}`", "`saihai task why {0}`").say(language, &[on]),
+        Obstacle::DependencyCancelled(on) => {
+            phrase("`saihai task depend {0} --off {1}`", "`saihai task depend {0} --off {1}`")
+                .say(language, &[&task, on])
+        }
+        Obstacle::Held { by } => phrase("`saihai task why {0}`", "`saihai task why {0}`").say(language, &[by]),
+        Obstacle::FuelSpent(_) => phrase(
+            "the owner may grant more with `saihai task unblock {0}`",
+            "オーナーは `saihai task unblock {0}` で追加できます",
+        )
+        .say(language, &[&task]),
+    };
+    phrase("It cannot start: {0}. Next: {1}.", "開始できません: {0}。次: {1}。").say(language, &[&what, &then])
+}

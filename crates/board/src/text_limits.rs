@@ -1,0 +1,80 @@
+//! Which texts are accepted? Anything a person or agent writes has a length and no hidden controls.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::refusal::{Because, Refusal};
+use crate::words::words;
+
+/// The most tasks that one command creates.
+pub(crate) const MAX_BATCH: usize = 100;
+
+words! {
+    Field {
+        Title = "title",
+        Description = "description",
+        Label = "label",
+        Reason = "reason",
+        Summary = "summary",
+        NextSteps = "next_steps",
+        Context = "context",
+        Message = "content",
+        Key = "idempotency_key",
+        Model = "model_id",
+    }
+}
+
+impl Field {
+    /// The most characters.
+    pub fn limit(self) -> usize {
+        match self {
+            Self::Title => 500,
+            Self::Label | Self::Key | Self::Model => 200,
+            Self::Reason => 2_000,
+            Self::Message => 4_000,
+            Self::Summary | Self::NextSteps | Self::Context => 20_000,
+            Self::Description => 100_000,
+        }
+    }
+
+    fn may_be_empty(self) -> bool {
+        matches!(self, Self::Description | Self::NextSteps | Self::Context)
+    }
+
+    fn is_one_line(self) -> bool {
+        matches!(self, Self::Title | Self::Label | Self::Key | Self::Model)
+    }
+}
+
+pub(crate) fn check(field: Field, text: &str) -> Result<(), Refusal> {
+    if !field.may_be_empty() && text.trim().is_empty() {
+        return Err(Because::TextEmpty { field }.into());
+    }
+    let length = text.chars().count();
+    if length > field.limit() {
+        return Err(Because::TextTooLong { field, length, limit: field.limit() }.into());
+    }
+    let hidden = |c: char| c.is_control() && (field.is_one_line() || !matches!(c, '\n' | '\t' | '\r'));
+    if text.chars().any(hidden) {
+        return Err(Because::TextControls { field }.into());
+    }
+    Ok(())
+}
+
+/// A title as it is compared: case, width and spacing do not make it another one.
+pub(crate) fn normalised(title: &str) -> String {
+    let folded: String = title.nfkc().flat_map(char::to_lowercase).collect();
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalised;
+
+    /// L6: what a person would call the same title is the same title.
+    #[test]
+    fn titles_are_compared_without_case_width_and_spacing() {
+        assert_eq!(normalised("  Write   the API "), normalised("write the api"));
+        assert_eq!(normalised("ＡＰＩ　設計"), normalised("api 設計"));
+        assert_ne!(normalised("API 1"), normalised("API 2"));
+    }
+}

@@ -1,0 +1,94 @@
+//! When? Instants and spans as the log records them; nothing here reads a clock.
+
+use std::fmt;
+use std::ops::{Add, Sub};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An instant, in milliseconds since 1970 UTC. Written in JSON as RFC 3339.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// A length of time in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Span(pub i64);
+
+impl Span {
+    pub const fn seconds(seconds: i64) -> Self {
+        Self(seconds * 1000)
+    }
+
+    pub const fn minutes(minutes: i64) -> Self {
+        Self::seconds(minutes * 60)
+    }
+}
+
+impl Add<Span> for Timestamp {
+    type Output = Timestamp;
+
+    fn add(self, span: Span) -> Timestamp {
+        Timestamp(self.0.saturating_add(span.0))
+    }
+}
+
+impl Sub for Timestamp {
+    type Output = Span;
+
+    fn sub(self, earlier: Timestamp) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(instant) => write!(f, "{instant:.3}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+/// As a person says it: `4 s`, `12 min`, `3 h`, `2 d`.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.max(0) / 1000;
+        match seconds {
+            0..120 => write!(f, "{seconds} s"),
+            120..7200 => write!(f, "{} min", seconds / 60),
+            7200..172_800 => write!(f, "{} h", seconds / 3600),
+            _ => write!(f, "{} d", seconds / 86_400),
+        }
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { serializer.serialize_i64(self.0) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+            let instant: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+            Ok(Self(instant.as_millisecond()))
+        } else {
+            i64::deserialize(deserializer).map(Self)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Timestamp;
+
+    #[test]
+    fn timestamps_are_rfc_3339_on_the_wire() {
+        let at = Timestamp(1_700_000_000_123);
+        let json = serde_json::to_string(&at).unwrap();
+        assert_eq!(json, r#""2023-11-14T22:13:20.123Z""#);
+        assert_eq!(serde_json::from_str::<Timestamp>(&json).unwrap(), at);
+    }
+}

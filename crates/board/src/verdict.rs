@@ -1,0 +1,270 @@
+//! What do the observed facts about a session mean for its task (V2)?
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::{Claim, DodResult, EndReason, Outcome, ProcessEnd, VendorTrouble};
+use crate::words::words;
+use crate::{Completion, Hierarchy, Mode};
+
+words! {
+    /// A check has three outcomes, and a time-out is a failure with a name of its own. One that
+    /// did not run is never excused (F66).
+    CheckOutcome { Pass = "pass", Fail = "fail", TimedOut = "timed_out", DidNotRun = "did_not_run" }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    pub name: String,
+    pub outcome: CheckOutcome,
+    /// The end of its output.
+    pub output: String,
+}
+
+/// What became of the branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Merge {
+    NotTried,
+    Conflict {
+        files: Vec<String>,
+    },
+    /// The target contains the work, and that was verified; its commit there.
+    Merged {
+        commit: String,
+    },
+}
+
+/// What was found in the workspace and its merge candidate (V1, V5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceFacts {
+    pub commits: u32,
+    /// Files that differ between the target's head and the candidate.
+    pub changed: Vec<String>,
+    /// Those of them outside the write scope.
+    pub outside_scope: Vec<String>,
+    pub checks: Vec<CheckResult>,
+    /// Goals of the task's type that the difference does not meet.
+    pub goals_unmet: Vec<String>,
+    pub merge: Merge,
+}
+
+/// The facts about one session, as far as they are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    pub end: &'a ProcessEnd,
+    pub claim: Option<&'a Claim>,
+    /// It logged out after a delivered `wait`.
+    pub left_waiting: bool,
+    /// A manager's children: is every one settled, and at least one done?
+    pub children_done: bool,
+    pub workspace: Option<&'a WorkspaceFacts>,
+}
+
+/// What the task asks of its evidence.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    pub hierarchy: Hierarchy,
+    pub mode: Mode,
+    pub completion: Completion,
+    /// Type `research`, or `allow_empty`.
+    pub may_be_empty: bool,
+}
+
+/// Why nothing is concluded, and no attempt charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inconclusive {
+    Stopped,
+    Lost,
+    LaunchFailed,
+    RateLimited,
+    VendorUnavailable,
+    /// Left with `wait`.
+    Waiting,
+    /// A manager's process ended badly; A3 backs off.
+    ManagerExit,
+    /// Driven by hand, and not merged yet.
+    Pending,
+}
+
+/// Why the work goes back to its agent (V3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejection {
+    NoReport,
+    ScopeViolation {
+        files: Vec<String>,
+    },
+    NoChange,
+    Conflict {
+        files: Vec<String>,
+    },
+    Check {
+        failed: Vec<CheckResult>,
+    },
+    Goal {
+        unmet: Vec<String>,
+    },
+    /// A manager reported success, and since then a child is open again.
+    ChildrenOpen,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    None(Inconclusive),
+    Failed { reason: String },
+    Blocked { reason: String },
+    Rejected(Rejection),
+    Done,
+}
+
+impl Rejection {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::NoReport => "no_report",
+            Self::ScopeViolation { .. } => "scope_violation",
+            Self::NoChange => "no_change",
+            Self::Conflict { .. } => "conflict",
+            Self::Check { .. } => "check",
+            Self::Goal { .. } => "goal",
+            Self::ChildrenOpen => "children_open",
+        }
+    }
+}
+
+impl Verdict {
+    /// The word under which lists show it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::None(_) => "none",
+            Self::Failed { .. } => "failed",
+            Self::Blocked { .. } => "blocked",
+            Self::Rejected(_) => "rejected",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// The verdict, or `None` while the workspace has to be looked at first.
+///
+/// The order of the questions is V2's, and it is the meaning: a process that was stopped is not
+/// failed, one that failed is not asked what it claims, and so on.
+#[must_use]
+pub fn judge(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
+    let verdict = ended_without_meaning(evidence, policy)
+        .or_else(|| ended_badly(evidence.end))
+        .or_else(|| claimed_otherwise(evidence, policy));
+    if verdict.is_some() {
+        return verdict;
+    }
+    match (policy.hierarchy, policy.completion) {
+        (Hierarchy::Manager, Completion::Merged | Completion::Reported) => {
+            Some(if evidence.children_done { Verdict::Done } else { Verdict::Rejected(Rejection::ChildrenOpen) })
+        }
+        (Hierarchy::Worker, Completion::Reported) => Some(Verdict::Done),
+        (Hierarchy::Worker, Completion::Merged) => evidence.workspace.and_then(|facts| judge_work(facts, policy)),
+    }
+}
+
+/// V2.1: nothing can be concluded from it.
+fn ended_without_meaning(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
+    let vendor = evidence.end.vendor.map(|trouble| match trouble {
+        VendorTrouble::RateLimited { .. } => Inconclusive::RateLimited,
+        VendorTrouble::Unavailable => Inconclusive::VendorUnavailable,
+    });
+    let end = match evidence.end.reason {
+        EndReason::Stopped => Some(Inconclusive::Stopped),
+        EndReason::Lost => Some(Inconclusive::Lost),
+        EndReason::LaunchFailed => Some(Inconclusive::LaunchFailed),
+        EndReason::Exited | EndReason::Signaled | EndReason::TimedOut | EndReason::Stalled => None,
+    };
+    let waiting = evidence.left_waiting.then_some(Inconclusive::Waiting);
+    let manager = (policy.hierarchy == Hierarchy::Manager && ended_badly(evidence.end).is_some())
+        .then_some(Inconclusive::ManagerExit);
+    end.or(vendor).or(waiting).or(manager).map(Verdict::None)
+}
+
+/// V2.2: exit code, signal, time-out, stall. The end reason counts, not a magic exit code (F71).
+fn ended_badly(end: &ProcessEnd) -> Option<Verdict> {
+    let reason = match (end.reason, end.exit_code, &end.signal) {
+        (EndReason::TimedOut, _, _) => "timed_out".into(),
+        (EndReason::Stalled, _, _) => "stalled".into(),
+        (EndReason::Signaled, _, None) => "signal".into(),
+        (_, _, Some(signal)) => format!("signal {signal}"),
+        (_, Some(0) | None, None) => match &end.error {
+            Some(error) => error.clone(),
+            None => return None,
+        },
+        (_, Some(code), None) => format!("exit code {code}"),
+    };
+    Some(Verdict::Failed { reason })
+}
+
+/// V2.3 and V2.4: what was claimed, if it was anything but success.
+fn claimed_otherwise(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
+    match (evidence.claim, policy.mode) {
+        (Some(claim), Mode::Guided | Mode::OneShot) => match claim.result {
+            Outcome::Success => None,
+            Outcome::Blocked => Some(Verdict::Blocked { reason: claim.summary.clone() }),
+            Outcome::Failed => Some(Verdict::Failed { reason: claim.summary.clone() }),
+        },
+        (None, Mode::Guided) => Some(Verdict::Rejected(Rejection::NoReport)),
+        (None, Mode::OneShot) => None,
+    }
+}
+
+/// V2.5 to V2.9: the work itself. `None` while a clean candidate has not been merged.
+fn judge_work(facts: &WorkspaceFacts, policy: &Policy) -> Option<Verdict> {
+    if !facts.outside_scope.is_empty() {
+        return Some(Verdict::Rejected(Rejection::ScopeViolation { files: facts.outside_scope.clone() }));
+    }
+    if facts.changed.is_empty() {
+        return Some(if policy.may_be_empty { Verdict::Done } else { Verdict::Rejected(Rejection::NoChange) });
+    }
+    if let Merge::Conflict { files } = &facts.merge {
+        return Some(Verdict::Rejected(Rejection::Conflict { files: files.clone() }));
+    }
+    let failed: Vec<_> = facts.checks.iter().filter(|check| check.outcome != CheckOutcome::Pass).cloned().collect();
+    if !failed.is_empty() {
+        return Some(Verdict::Rejected(Rejection::Check { failed }));
+    }
+    if !facts.goals_unmet.is_empty() {
+        return Some(Verdict::Rejected(Rejection::Goal { unmet: facts.goals_unmet.clone() }));
+    }
+    match facts.merge {
+        Merge::Merged { .. } => Some(Verdict::Done),
+        Merge::NotTried | Merge::Conflict { .. } => None,
+    }
+}
+
+/// The verdict on a session that was driven by hand (C2). `Done` needs the branch in the target,
+/// which the caller has checked before it says `Merged`.
+#[must_use]
+pub fn judge_by_hand(end: &ProcessEnd, dod: DodResult) -> Verdict {
+    if let Some(failed) = ended_badly(end) {
+        return failed;
+    }
+    match dod {
+        DodResult::Merged => Verdict::Done,
+        DodResult::Pending | DodResult::NotNeeded => Verdict::None(Inconclusive::Pending),
+        DodResult::Failed => Verdict::Failed { reason: "checks failed".into() },
+        DodResult::Timeout => Verdict::Failed { reason: "timed_out".into() },
+        DodResult::Error => Verdict::Failed { reason: "error".into() },
+    }
+}
+
+/// What the checks and the merge came to, as one word (S5).
+#[must_use]
+pub(crate) fn dod_result(facts: &WorkspaceFacts) -> DodResult {
+    let worst = |outcome| facts.checks.iter().any(|check| check.outcome == outcome);
+    match facts.merge {
+        Merge::Merged { .. } => DodResult::Merged,
+        Merge::Conflict { .. } => DodResult::Failed,
+        Merge::NotTried if worst(CheckOutcome::DidNotRun) => DodResult::Error,
+        Merge::NotTried if worst(CheckOutcome::TimedOut) => DodResult::Timeout,
+        Merge::NotTried if worst(CheckOutcome::Fail) || !facts.goals_unmet.is_empty() => DodResult::Failed,
+        Merge::NotTried if !facts.outside_scope.is_empty() => DodResult::Failed,
+        Merge::NotTried => DodResult::NotNeeded,
+    }
+}

@@ -1,0 +1,179 @@
+//! Why is a task (not) running, what must happen, and who must do it (L9)?
+
+use crate::board::Board;
+use crate::interrupt::{Interrupt, interrupt};
+use crate::readiness::{Obstacle, obstacles};
+use crate::session::SessionStatus;
+use crate::staffing::{Action, Reason, Staffing, staff_task};
+use crate::task::{Status, Task};
+use crate::verdict::Rejection;
+use crate::{AgentId, Party, Refusal, SessionId, Span, TaskId, Timestamp};
+
+/// One line of the explanation. Its wording is in `text/why.rs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    Running {
+        session: SessionId,
+        agent: AgentId,
+        since: Span,
+        last_call: Span,
+    },
+    Verifying {
+        session: SessionId,
+    },
+    /// Its session has to end before another starts.
+    Stopping {
+        session: SessionId,
+        interrupt: Interrupt,
+    },
+    ByHand,
+    /// In progress, and staffing says this.
+    Staffing {
+        agent: AgentId,
+        reason: Reason,
+        until: Option<Timestamp>,
+    },
+    /// Ready; its mover has to start it.
+    ReadyFor {
+        mover: Party,
+        waiting: Option<Span>,
+    },
+    Obstacle(Obstacle),
+    Blocked {
+        by: Party,
+        reason: String,
+        lifted_by: Vec<Party>,
+    },
+    Failed {
+        by: Party,
+        reason: String,
+        mover: Party,
+        retries_left: u32,
+    },
+    SentBack {
+        why: Rejection,
+        attempts: u32,
+        most: u32,
+    },
+    Children {
+        open: Vec<TaskId>,
+    },
+    Done,
+    Cancelled {
+        by: Party,
+        reason: String,
+    },
+    /// A step, done in the session of its task.
+    StepOf {
+        task: TaskId,
+    },
+}
+
+/// The explanation, from the same functions that decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    pub task: TaskId,
+    pub status: Status,
+    pub lines: Vec<Line>,
+}
+
+pub fn why(board: &Board, id: TaskId, now: Timestamp) -> Result<Why, Refusal> {
+    let task = board.task(id)?;
+    let mut lines = match task.status {
+        Status::Done => vec![Line::Done],
+        Status::Cancelled => vec![closing(task, |by, reason| Line::Cancelled { by, reason })],
+        Status::Failed => vec![failed(board, task)],
+        Status::Blocked => blocked(board, task),
+        Status::Backlog | Status::Todo => unstarted(board, task, now),
+        Status::InProgress => in_progress(board, task, now),
+    };
+    if let (Some(why), Status::InProgress) = (&task.feedback, task.status) {
+        let most = board.settings.limits.max_attempts;
+        lines.push(Line::SentBack { why: why.clone(), attempts: task.used.attempts, most });
+    }
+    Ok(Why { task: id, status: task.status, lines })
+}
+
+fn closing(task: &Task, line: impl FnOnce(Party, String) -> Line) -> Line {
+    let (by, reason) =
+        task.closing.clone().map_or((Party::System, String::new()), |closing| (closing.by, closing.reason));
+    line(by, reason)
+}
+
+fn failed(board: &Board, task: &Task) -> Line {
+    let mover = board.mover(task);
+    let retries_left = board.settings.limits.max_retries.saturating_sub(task.used.retries_by_agents);
+    closing(task, |by, reason| Line::Failed { by, reason, mover, retries_left })
+}
+
+/// Who may lift the block, and what would still be in the way then.
+fn blocked(board: &Board, task: &Task) -> Vec<Line> {
+    let Some(block) = &task.block else { return Vec::new() };
+    let lifted_by = match &block.by {
+        Party::Owner => vec![Party::Owner],
+        Party::Agent(_) => dedup(vec![board.mover(task), block.by.clone()]),
+        Party::System => dedup(vec![board.mover(task), Party::Owner]),
+    };
+    let mut lines = vec![Line::Blocked { by: block.by.clone(), reason: block.reason.clone(), lifted_by }];
+    if block.before == Status::InProgress {
+        lines.extend(obstacles(board, task).into_iter().map(Line::Obstacle));
+    }
+    lines
+}
+
+fn dedup(mut parties: Vec<Party>) -> Vec<Party> {
+    parties.dedup();
+    parties
+}
+
+fn unstarted(board: &Board, task: &Task, now: Timestamp) -> Vec<Line> {
+    let obstacles = obstacles(board, task);
+    if !obstacles.is_empty() {
+        return obstacles.into_iter().map(Line::Obstacle).collect();
+    }
+    let waiting = now - task.status_at;
+    let reminder = board.settings.limits.start_reminder;
+    vec![Line::ReadyFor { mover: board.mover(task), waiting: (waiting >= reminder).then_some(waiting) }]
+}
+
+fn in_progress(board: &Board, task: &Task, now: Timestamp) -> Vec<Line> {
+    if let Some(parent) = task.parent.filter(|_| task.is_step()) {
+        let held = board.held_by(task).map(|by| Line::Obstacle(Obstacle::Held { by }));
+        return held.into_iter().chain([Line::StepOf { task: parent }]).collect();
+    }
+    let mut lines: Vec<_> = holder(board, task, now).into_iter().collect();
+    if lines.is_empty() && task.by_hand {
+        lines.push(Line::ByHand);
+    }
+    if lines.is_empty()
+        && let Some(agent) = task.assignee.as_ref().and_then(|id| board.agents.get(id))
+    {
+        let Staffing { action, reason, until, .. } = staff_task(board, agent, task, now);
+        lines.push(Line::Staffing { agent: agent.id().clone(), reason, until });
+        if action != Action::Start {
+            lines.extend(board.held_by(task).map(|by| Line::Obstacle(Obstacle::Held { by })));
+        }
+    }
+    let open: Vec<_> = board.unsettled_children(task).map(|child| child.id).collect();
+    if !open.is_empty() {
+        lines.push(Line::Children { open });
+    }
+    lines
+}
+
+/// The session that has the task.
+fn holder(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
+    let session = task.live.and_then(|id| board.sessions.get(&id))?;
+    if let Some(interrupt) = interrupt(board, session) {
+        return Some(Line::Stopping { session: session.id, interrupt });
+    }
+    Some(match session.status {
+        SessionStatus::Verifying | SessionStatus::Ended => Line::Verifying { session: session.id },
+        SessionStatus::Starting | SessionStatus::Running => Line::Running {
+            session: session.id,
+            agent: session.agent.clone(),
+            since: now - session.claimed_at,
+            last_call: now - session.last_call_at,
+        },
+    })
+}

@@ -1,0 +1,208 @@
+//! Which agent does a file of `.saihai/agents/` define?
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use board::{AgentId, AgentSpec, Client, Decompose, Hierarchy, Mode, Scope};
+
+use crate::dir::{self, Dir};
+use crate::fields::Fields;
+use crate::problem::{Place, Report};
+use crate::values;
+use crate::yaml;
+
+/// In the order in which they are written.
+const KEYS: &[&str] = &[
+    "id",
+    "name",
+    "hierarchy_type",
+    "role_type",
+    "parent",
+    "mode",
+    "client",
+    "command",
+    "model",
+    "prompt_file",
+    "system_prompt",
+    "scope",
+    "decompose",
+    "max_sessions",
+    "timeout",
+    "stall_timeout",
+    "env",
+];
+
+const SCOPE_KEYS: &[&str] = &["read", "write", "exclude", "scratch"];
+
+/// An agent whose file could be read as far as its id. What was wrong has its default.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) spec: AgentSpec,
+    pub(crate) file: PathBuf,
+    pub(crate) id_at: Place,
+    pub(crate) parent_at: Place,
+}
+
+/// What an agent sees and may change if its file does not say: a worker everything, a manager, who
+/// does no work itself, nothing.
+pub fn default_scope(hierarchy: Hierarchy) -> Scope {
+    let everything = || vec!["**".to_owned()];
+    Scope {
+        read: everything(),
+        write: match hierarchy {
+            Hierarchy::Manager => Vec::new(),
+            Hierarchy::Worker => everything(),
+        },
+        exclude: Vec::new(),
+        scratch: vec!["target/".into(), "node_modules/".into()],
+    }
+}
+
+/// Reads one file; `None` if it does not even name an agent.
+pub(crate) fn read(dir: &Dir, source: &str, report: &mut Report) -> Option<Draft> {
+    let file = report.file.clone();
+    let node = yaml::parse(source, report)?;
+    let mut fields = Fields::open("an agent", node, KEYS, report)?;
+    fields.require("id");
+    let id = fields.parsed::<AgentId>("id");
+    let hierarchy = fields.parsed_or("hierarchy_type", Hierarchy::Worker);
+    let mode = fields.parsed_or("mode", Mode::Guided);
+    let decompose = fields.parsed_or("decompose", Decompose::Auto);
+    check_rank(hierarchy, mode, decompose, &mut fields);
+    let client = fields.parsed_or("client", Client::ClaudeCode);
+    let command = command(client, &mut fields);
+    let (prompt_file, system_prompt) = prompt(dir, &mut fields);
+    let hierarchy = hierarchy.unwrap_or(Hierarchy::Worker);
+    let name = fields.text("name", values::line);
+    let role = fields.text("role_type", values::line).unwrap_or_default();
+    let parent = fields.parsed("parent");
+    let model = fields.text("model", values::line);
+    let scope = scope(hierarchy, &mut fields);
+    let max_sessions = fields.count("max_sessions", 1..=1000).unwrap_or(1);
+    let timeout = seconds("timeout", AgentSpec::DEFAULT_TIMEOUT, &mut fields);
+    let stall_timeout = seconds("stall_timeout", AgentSpec::DEFAULT_STALL_TIMEOUT, &mut fields);
+    let env = env(&mut fields);
+    let (id_at, parent_at) = (fields.place("id"), fields.place("parent"));
+
+    // Only now: a bad id must not hide the other problems.
+    let id = id?;
+    let spec = AgentSpec {
+        name: name.unwrap_or_else(|| id.to_string()),
+        id,
+        hierarchy,
+        role,
+        parent,
+        mode: mode.unwrap_or(Mode::Guided),
+        client: client.unwrap_or(Client::ClaudeCode),
+        command,
+        model,
+        system_prompt,
+        prompt_file,
+        scope,
+        decompose: decompose.unwrap_or(Decompose::Auto),
+        max_sessions,
+        timeout,
+        stall_timeout,
+        env,
+    };
+    Some(Draft { spec, file, id_at, parent_at })
+}
+
+/// A manager splits every task and talks to the server (N3).
+fn check_rank(hierarchy: Option<Hierarchy>, mode: Option<Mode>, decompose: Option<Decompose>, fields: &mut Fields<'_>) {
+    if hierarchy != Some(Hierarchy::Manager) {
+        return;
+    }
+    if mode == Some(Mode::OneShot) {
+        fields.report.at(fields.place("mode"), "a manager must be guided: it works through the server");
+    }
+    if decompose == Some(Decompose::Never) {
+        let message = "a manager cannot have `decompose: never`: to split work is what it does";
+        fields.report.at(fields.place("decompose"), message);
+    }
+}
+
+fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
+    let command = fields.texts("command", values::argument);
+    let place = fields.place("command");
+    match (client, &command) {
+        (None, _) => {}
+        (Some(Client::Command), None) if !fields.has("command") => {
+            fields.report.at(fields.place("client"), "`client: command` needs the key `command`");
+        }
+        (Some(Client::Command), Some(words)) if words.first().is_none_or(|word| word.trim().is_empty()) => {
+            fields.report.at(place, "`command` names no program");
+        }
+        (Some(Client::Command), _) => {}
+        (Some(client @ (Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode)), _) => {
+            if fields.has("command") {
+                let message = format!("`command` is for `client: command`, and the client is `{client}`");
+                fields.report.at(place, message);
+            }
+        }
+    }
+    command.unwrap_or_default()
+}
+
+/// The file's name and the text of the prompt.
+fn prompt(dir: &Dir, fields: &mut Fields<'_>) -> (Option<String>, String) {
+    let text = fields.text("system_prompt", values::filled);
+    let name = fields.text("prompt_file", values::line);
+    if fields.has("prompt_file") && fields.has("system_prompt") {
+        fields.report.hinted(
+            fields.place("system_prompt"),
+            "both `prompt_file` and `system_prompt` are given",
+            "keep one of them",
+        );
+    }
+    let Some(name) = name else {
+        return (None, text.unwrap_or_default());
+    };
+    let path = Path::new(&name);
+    if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        let message = format!("`prompt_file` must be a path below `.saihai/`, not `{name}`");
+        fields.report.hinted(fields.place("prompt_file"), message, "for example `prompts/coder.md`");
+        return (Some(name), String::new());
+    }
+    match dir.read(path) {
+        Ok(text) => (Some(name), text),
+        Err(error) => {
+            let message = format!("prompt file `{}` {error}", dir::in_repository(path).display());
+            fields.report.at(fields.place("prompt_file"), message);
+            (Some(name), String::new())
+        }
+    }
+}
+
+fn scope(hierarchy: Hierarchy, fields: &mut Fields<'_>) -> Scope {
+    let mut scope = default_scope(hierarchy);
+    let Some(mut fields) = fields.fields("scope", SCOPE_KEYS) else {
+        return scope;
+    };
+    let lists = [&mut scope.read, &mut scope.write, &mut scope.exclude, &mut scope.scratch];
+    for (key, list) in SCOPE_KEYS.iter().zip(lists) {
+        if let Some(patterns) = fields.texts(key, values::pattern) {
+            *list = patterns;
+        }
+    }
+    scope
+}
+
+fn seconds(key: &str, default: u32, fields: &mut Fields<'_>) -> u32 {
+    fields.seconds(key, 1).and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(default)
+}
+
+fn env(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+    let Some(mut fields) = fields.fields_any("env") else {
+        return BTreeMap::new();
+    };
+    let mut env = BTreeMap::new();
+    for (key, place) in fields.keys() {
+        if let Err(wrong) = values::variable(&key) {
+            fields.report.at(place, wrong);
+        } else if let Some(value) = fields.text(&key, values::argument) {
+            env.insert(key, value);
+        }
+    }
+    env
+}

@@ -1,0 +1,218 @@
+//! What does `.saihai/config.yaml` set?
+
+use board::{
+    Check, Completion, Dod, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, ProjectId, Sandbox, Settings,
+    Span, TaskType,
+};
+
+use crate::fields::Fields;
+use crate::problem::Report;
+use crate::values;
+use crate::yaml::{self, Node};
+
+const KEYS: &[&str] = &[
+    "name",
+    "language",
+    "target_branch",
+    "completion",
+    "sandbox",
+    "merge",
+    "isolation",
+    "dod",
+    "task_types",
+    "limits",
+    "workspaces",
+];
+
+/// The settings that the file gives. The rest has its default, or is for the caller to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsFile {
+    pub name: Option<String>,
+    pub language: Option<Language>,
+    pub target_branch: Option<String>,
+    completion: Option<Completion>,
+    sandbox: Option<Sandbox>,
+    merge: Option<MergeStrategy>,
+    isolation: Option<Isolation>,
+    check_timeout: Option<u32>,
+    setup: Option<String>,
+    checks: Vec<Check>,
+    goals: Vec<(TaskType, Vec<Goal>)>,
+    limits: Limits,
+    keep_failed: Option<u64>,
+}
+
+impl SettingsFile {
+    /// The settings of a project; `language` and `target_branch` count if the file has none.
+    pub fn into_settings(self, id: ProjectId, language: Language, target_branch: &str) -> Settings {
+        let default = Settings::new(id);
+        Settings {
+            name: self.name.unwrap_or(default.name),
+            id: default.id,
+            language: self.language.unwrap_or(language),
+            target_branch: self.target_branch.unwrap_or_else(|| target_branch.to_owned()),
+            completion: self.completion.unwrap_or(default.completion),
+            sandbox: self.sandbox.unwrap_or(default.sandbox),
+            merge: self.merge.unwrap_or(default.merge),
+            isolation: self.isolation.unwrap_or(default.isolation),
+            dod: Dod {
+                timeout: self.check_timeout.unwrap_or(default.dod.timeout),
+                setup: self.setup,
+                checks: self.checks,
+            },
+            goals: self.goals,
+            limits: self.limits,
+            keep_failed: self.keep_failed.unwrap_or(default.keep_failed),
+        }
+    }
+}
+
+/// Reads the file; what is wrong is reported and left out.
+pub(crate) fn read(source: &str, report: &mut Report) -> SettingsFile {
+    let mut settings = SettingsFile::default();
+    let Some(node) = yaml::parse(source, report) else {
+        return settings;
+    };
+    let Some(mut fields) = Fields::open("the configuration", node, KEYS, report) else {
+        return settings;
+    };
+    settings.name = fields.text("name", values::line);
+    settings.language = fields.parsed("language");
+    settings.target_branch = fields.text("target_branch", values::branch);
+    settings.completion = fields.parsed("completion");
+    settings.sandbox = fields.parsed("sandbox");
+    settings.isolation = fields.parsed("isolation");
+    if let Some(mut merge) = fields.fields("merge", &["strategy"]) {
+        settings.merge = merge.parsed("strategy");
+    }
+    if let Some(mut workspaces) = fields.fields("workspaces", &["keep_failed"]) {
+        settings.keep_failed = workspaces.seconds("keep_failed", 0);
+    }
+    if let Some(mut dod) = fields.fields("dod", &["timeout", "setup", "checks"]) {
+        settings.check_timeout = dod.seconds("timeout", 1).and_then(|seconds| u32::try_from(seconds).ok());
+        settings.setup = dod.text("setup", values::filled);
+        for node in dod.items("checks").unwrap_or_default() {
+            settings.checks.extend(check(node, dod.report));
+        }
+    }
+    if let Some(mut types) = fields.fields_any("task_types") {
+        settings.goals = goals(&mut types);
+    }
+    if let Some(mut limits) = fields.fields("limits", LIMIT_KEYS) {
+        read_limits(&mut settings.limits, &mut limits);
+    }
+    settings
+}
+
+/// A check without a command would pass without having run (V5).
+fn check(node: Node, report: &mut Report) -> Option<Check> {
+    let mut fields = Fields::open("a check", node, &["type", "command"], report)?;
+    fields.require("command");
+    let name = fields.text("type", values::line);
+    let command = fields.text("command", values::filled)?;
+    Some(Check { name: name.unwrap_or_else(|| command.clone()), command })
+}
+
+fn goals(fields: &mut Fields<'_>) -> Vec<(TaskType, Vec<Goal>)> {
+    let mut all = Vec::new();
+    for (key, place) in fields.keys() {
+        let task_type = key.parse::<TaskType>().map_err(|error| fields.report.at(place, error.to_string()));
+        let Some(mut fields) = fields.fields(&key, &["goals"]) else {
+            continue;
+        };
+        let mut goals = Vec::new();
+        for node in fields.items("goals").unwrap_or_default() {
+            goals.extend(goal(node, fields.report));
+        }
+        if let Ok(task_type) = task_type
+            && !goals.is_empty()
+        {
+            all.push((task_type, goals));
+        }
+    }
+    all.sort_by_key(|(task_type, _)| *task_type);
+    all
+}
+
+fn goal(node: Node, report: &mut Report) -> Option<Goal> {
+    let mut fields = Fields::open("a goal", node, &["type", "pattern"], report)?;
+    fields.require("type");
+    fields.require("pattern");
+    let kind = fields.parsed::<GoalType>("type");
+    let pattern = fields.text("pattern", values::pattern);
+    Some(Goal { kind: kind?, pattern: pattern? })
+}
+
+const LIMIT_KEYS: &[&str] = &[
+    "max_children",
+    "max_children_ever",
+    "max_depth",
+    "max_attempts",
+    "max_retries",
+    "max_idle_sessions",
+    "max_task_sessions",
+    "max_calls",
+    "max_messages",
+    "max_repeats",
+    "max_sessions",
+    "lease",
+    "attached_lease",
+    "chat_idle",
+    "message_ttl",
+    "start_reminder",
+    "backoff_first",
+    "backoff_most",
+];
+
+fn read_limits(limits: &mut Limits, fields: &mut Fields<'_>) {
+    // Taken apart, so that a new limit does not compile until it can be configured.
+    let Limits {
+        max_children,
+        max_children_ever,
+        max_depth,
+        max_attempts,
+        max_retries,
+        max_idle_sessions,
+        max_task_sessions,
+        max_calls,
+        max_messages,
+        max_repeats,
+        max_sessions,
+        lease,
+        attached_lease,
+        chat_idle,
+        message_ttl,
+        start_reminder,
+        backoff_first,
+        backoff_most,
+    } = limits;
+    set(max_children, fields.count("max_children", 1..=20));
+    set(max_children_ever, fields.count("max_children_ever", 1..=1000));
+    set(max_depth, fields.count("max_depth", 0..=10));
+    set(max_attempts, fields.count("max_attempts", 1..=20));
+    set(max_retries, fields.count("max_retries", 0..=20));
+    set(max_idle_sessions, fields.count("max_idle_sessions", 1..=100));
+    set(max_task_sessions, fields.count("max_task_sessions", 1..=1000));
+    set(max_calls, fields.count("max_calls", 10..=1_000_000));
+    set(max_messages, fields.count("max_messages", 0..=1000));
+    set(max_repeats, fields.count("max_repeats", 2..=100));
+    set(max_sessions, fields.count("max_sessions", 1..=10_000));
+    set(lease, span("lease", fields));
+    set(attached_lease, span("attached_lease", fields));
+    set(chat_idle, span("chat_idle", fields));
+    set(message_ttl, span("message_ttl", fields));
+    set(start_reminder, span("start_reminder", fields));
+    set(backoff_first, span("backoff_first", fields));
+    set(backoff_most, span("backoff_most", fields));
+}
+
+fn set<T>(setting: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *setting = given;
+    }
+}
+
+fn span(key: &str, fields: &mut Fields<'_>) -> Option<Span> {
+    let seconds = fields.seconds(key, 1)?;
+    i64::try_from(seconds).ok().map(Span::seconds)
+}

@@ -1,0 +1,89 @@
+//! What do the settings and agents of a repository look like, taken together?
+
+use std::io;
+use std::path::Path;
+
+use board::AgentSpec;
+
+use crate::agent_file;
+use crate::config_file::{self, SettingsFile};
+use crate::dir::{self, Dir, Unreadable};
+use crate::problem::{Problem, Problems, Report};
+use crate::roster::{self, Roster};
+
+const CONFIG: &str = "config.yaml";
+
+/// Everything that `config.yaml` and `agents/` define (R8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definitions {
+    pub settings: SettingsFile,
+    /// By id.
+    pub agents: Vec<AgentSpec>,
+}
+
+impl Definitions {
+    /// Reads a `.saihai/` directory, or says everything that is wrong with it.
+    pub fn load(saihai_dir: &Path) -> Result<Self, Problems> {
+        let dir = Dir::open(saihai_dir).map_err(|error| Problems(vec![cannot_open(error)]))?;
+        let mut problems = Vec::new();
+        let settings = load_settings(&dir, &mut problems);
+        let agents = load_agents(&dir, &mut problems);
+        if problems.is_empty() {
+            return Ok(Self { settings, agents });
+        }
+        problems.sort();
+        Err(Problems(problems))
+    }
+}
+
+fn cannot_open(error: io::Error) -> Problem {
+    let mut report = Report::new(dir::NAME.into());
+    unreadable(&mut report, &error.into());
+    report.problems.remove(0)
+}
+
+fn unreadable(report: &mut Report, error: &Unreadable) {
+    let hint = matches!(error, Unreadable::Missing).then(|| "`saihai init` writes it".to_owned());
+    report.whole_file(error.to_string(), hint);
+}
+
+fn load_settings(dir: &Dir, problems: &mut Vec<Problem>) -> SettingsFile {
+    let mut report = Report::new(dir::in_repository(CONFIG));
+    let mut settings = SettingsFile::default();
+    match dir.read(Path::new(CONFIG)) {
+        Ok(source) => settings = config_file::read(&source, &mut report),
+        Err(error) => unreadable(&mut report, &error),
+    }
+    problems.append(&mut report.problems);
+    settings
+}
+
+fn load_agents(dir: &Dir, problems: &mut Vec<Problem>) -> Vec<AgentSpec> {
+    let files = dir.yaml_files("agents").unwrap_or_else(|error| {
+        let mut report = Report::new(dir::in_repository("agents"));
+        unreadable(&mut report, &error.into());
+        problems.append(&mut report.problems);
+        Vec::new()
+    });
+    let mut drafts = Vec::new();
+    let mut roster = Roster::Whole;
+    for file in files {
+        let mut report = Report::new(dir::in_repository(&file));
+        let draft = match dir.read(&file) {
+            Ok(source) => agent_file::read(dir, &source, &mut report),
+            Err(error) => {
+                report.whole_file(error.to_string(), None);
+                None
+            }
+        };
+        match draft {
+            Some(draft) => drafts.push(draft),
+            None => roster = Roster::Partial,
+        }
+        problems.append(&mut report.problems);
+    }
+    problems.append(&mut roster::problems(&drafts, roster));
+    let mut agents: Vec<_> = drafts.into_iter().map(|draft| draft.spec).collect();
+    agents.sort_by(|a, b| a.id.cmp(&b.id));
+    agents
+}

@@ -1,0 +1,108 @@
+//! What does `saihai init` write into a repository that has no definitions yet?
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use board::Language;
+
+use crate::dir;
+
+/// What the templates are filled with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScaffoldOptions {
+    pub name: String,
+    pub target_branch: String,
+    pub language: Language,
+}
+
+struct Template {
+    path: &'static str,
+    part: Part,
+    en: &'static str,
+    ja: &'static str,
+}
+
+/// What a template belongs to: a part that a project has already is left alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Config,
+    Agents,
+    Memory,
+}
+
+macro_rules! template {
+    ($part:ident, $path:literal) => {
+        Template {
+            path: $path,
+            part: Part::$part,
+            en: include_str!(concat!("templates/en/", $path)),
+            ja: include_str!(concat!("templates/ja/", $path)),
+        }
+    };
+}
+
+const TEMPLATES: &[Template] = &[
+    template!(Config, "config.yaml"),
+    template!(Agents, "agents/lead.yaml"),
+    template!(Agents, "agents/coder.yaml"),
+    template!(Agents, "prompts/lead.md"),
+    template!(Agents, "prompts/coder.md"),
+    template!(Memory, "memory/project.md"),
+];
+
+/// Writes the first definitions and returns the files it wrote, relative to the repository. A file
+/// that exists is kept as it is; a project that has any agent gets no other (F81).
+pub fn scaffold(saihai_dir: &Path, options: &ScaffoldOptions) -> io::Result<Vec<PathBuf>> {
+    fs::create_dir_all(saihai_dir)?;
+    let has_agents = !dir::Dir::open(saihai_dir)?.yaml_files("agents")?.is_empty();
+    let has_memory = saihai_dir.join("memory").try_exists()?;
+    let mut written = Vec::new();
+    for template in TEMPLATES {
+        let wanted = match template.part {
+            Part::Config => true,
+            Part::Agents => !has_agents,
+            Part::Memory => !has_memory,
+        };
+        if wanted && write_new(&saihai_dir.join(template.path), &filled(template, options))? == Written::Yes {
+            written.push(dir::in_repository(template.path));
+        }
+    }
+    Ok(written)
+}
+
+fn filled(template: &Template, options: &ScaffoldOptions) -> String {
+    let text = match options.language {
+        Language::En => template.en,
+        Language::Ja => template.ja,
+    };
+    // The name last: it may hold anything, also `{{language}}`.
+    text.replace("{{language}}", options.language.as_str())
+        .replace("{{target_branch}}", &quoted(&options.target_branch))
+        .replace("{{name}}", &quoted(&options.name))
+}
+
+/// A text as a YAML scalar on one line.
+fn quoted(text: &str) -> String {
+    let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+    let yaml = serde_saphyr::to_string_with_options(&one_line.trim(), options);
+    yaml.expect("a text has a YAML form").trim_end().to_owned()
+}
+
+#[derive(PartialEq, Eq)]
+enum Written {
+    Yes,
+    No,
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<Written> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match fs::File::create_new(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| Written::Yes),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Written::No),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,58 @@
+//! How is one event tied to the one before it?
+
+use std::fmt;
+
+use crate::event::{NewEvent, Seq, StoredEvent};
+
+/// A link of the hash chain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Hash([u8; 32]);
+
+impl Hash {
+    pub const ZERO: Hash = Hash([0; 32]);
+
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+/// The hash of the event `seq` that follows the one with hash `before`.
+///
+/// Every field is hashed with its length, so that no two different events give the same input.
+pub fn link(before: &Hash, seq: Seq, event: &NewEvent) -> Hash {
+    digest(before, seq, event.at, event.version, [&event.kind, &event.body])
+}
+
+/// Whether `event`, as it was found, follows the one with hash `before`.
+pub(crate) fn follows(before: &Hash, event: &StoredEvent) -> bool {
+    event.hash == digest(before, event.seq, event.at, event.version, [&event.kind, &event.body])
+}
+
+fn digest(before: &Hash, seq: Seq, at: i64, version: u16, texts: [&str; 2]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&before.0);
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(&at.to_le_bytes());
+    hasher.update(&version.to_le_bytes());
+    for text in texts {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    Hash(*hasher.finalize().as_bytes())
+}

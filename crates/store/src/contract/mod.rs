@@ -1,0 +1,91 @@
+//! What must every store do? The suite that proves it of an implementation.
+//!
+//! Each contract is a function that takes a fresh storage. [`contract_tests!`](crate::contract_tests)
+//! makes a test of every one of them.
+
+mod aside;
+mod log;
+mod race;
+
+use std::future::Future;
+use std::sync::Arc;
+
+pub use aside::*;
+pub use log::*;
+pub use race::*;
+
+use crate::{MemoryStore, NewEvent, Seq, Store, StoredEvent, StreamName};
+
+/// A fresh storage.
+pub trait Storage {
+    /// Another handle to it, such as another process has.
+    fn handle(&self) -> impl Future<Output = Arc<dyn Store>>;
+}
+
+impl Storage for MemoryStore {
+    async fn handle(&self) -> Arc<dyn Store> {
+        Arc::new(self.clone())
+    }
+}
+
+/// Makes one test of each contract. Takes an expression that gives a fresh [`Storage`]; the
+/// crate that uses it needs tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! contract_tests {
+    ($storage:expr) => {
+        $crate::contract_tests! { $storage =>
+            sequence_is_dense,
+            refused_expectation_writes_nothing,
+            empty_append_only_checks_the_expectation,
+            order_is_kept,
+            reading_goes_in_pages,
+            chain_is_made_of_links,
+            head_is_the_last_event,
+            streams_are_listed_by_name,
+            streams_are_independent,
+            any_text_comes_back_as_it_was,
+            other_handles_see_what_was_acknowledged,
+            intact_stream_is_verified,
+            waiting_appends_all_get_through,
+            racing_appends_have_one_winner_each,
+            racing_batches_are_not_mixed,
+            newest_snapshot_is_kept,
+            snapshot_of_another_format_is_ignored,
+            snapshot_makes_no_stream,
+            subscriber_knows_the_end_at_once,
+            subscriber_sees_own_appends,
+            subscriber_sees_foreign_appends,
+            decisions_come_oldest_first_by_subject,
+            decisions_are_forgotten_beyond_the_retention,
+        }
+    };
+    ($storage:expr => $($contract:ident,)*) => {
+        $(
+            #[tokio::test]
+            async fn $contract() {
+                $crate::contract::$contract(&$storage).await;
+            }
+        )*
+    };
+}
+
+fn project() -> StreamName {
+    StreamName::project("p")
+}
+
+fn event(body: impl Into<String>) -> NewEvent {
+    NewEvent { at: 1_700_000_000_000, kind: "noted".into(), version: 1, body: body.into() }
+}
+
+/// Events whose bodies are the numbers from `first` to `last`.
+fn events(first: Seq, last: Seq) -> Vec<NewEvent> {
+    (first..=last).map(|number| event(number.to_string())).collect()
+}
+
+fn bodies(events: &[StoredEvent]) -> Vec<&str> {
+    events.iter().map(|event| event.body.as_str()).collect()
+}
+
+fn seqs(events: &[StoredEvent]) -> Vec<Seq> {
+    events.iter().map(|event| event.seq).collect()
+}

@@ -1,0 +1,139 @@
+//! An event log that lives as long as its last handle, for tests and simulation.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use crate::proof::Proof;
+use crate::{
+    DECISIONS_KEPT, Decision, Head, NewEvent, Seq, Snapshot, Store, StoreError, StoredEvent, StreamName, Verified, link,
+};
+
+/// A store in memory. Clones share their data, as processes share a file. Nothing in it depends
+/// on threads, time or chance.
+#[derive(Clone, Default)]
+pub struct MemoryStore(Arc<Mutex<Streams>>);
+
+type Streams = BTreeMap<StreamName, Stream>;
+
+#[derive(Default)]
+struct Stream {
+    events: Vec<StoredEvent>,
+    snapshot: Option<Snapshot>,
+    decisions: VecDeque<Decision>,
+    end: watch::Sender<Seq>,
+}
+
+impl MemoryStore {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.0.lock().expect("nobody panics with the lock")
+    }
+
+    fn look<T: Default>(&self, stream: &StreamName, look: impl FnOnce(&Stream) -> T) -> T {
+        self.lock().get(stream).map(look).unwrap_or_default()
+    }
+}
+
+impl Stream {
+    fn head(&self) -> Head {
+        self.events.last().map_or(Head::EMPTY, |event| Head { seq: event.seq, hash: event.hash })
+    }
+
+    fn push(&mut self, event: NewEvent) {
+        let Head { seq, hash } = self.head();
+        let hash = link(&hash, seq + 1, &event);
+        let NewEvent { at, kind, version, body } = event;
+        self.events.push(StoredEvent { seq: seq + 1, at, kind, version, body, hash });
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn append(&self, stream: &StreamName, expected: Seq, events: Vec<NewEvent>) -> Result<Head, StoreError> {
+        let mut streams = self.lock();
+        let stream = streams.entry(stream.clone()).or_default();
+        let actual = stream.head().seq;
+        if actual != expected {
+            return Err(StoreError::Conflict { expected, actual });
+        }
+        for event in events {
+            stream.push(event);
+        }
+        let head = stream.head();
+        if head.seq != actual {
+            stream.end.send_replace(head.seq);
+        }
+        Ok(head)
+    }
+
+    async fn read(&self, stream: &StreamName, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        let after = usize::try_from(after).unwrap_or(usize::MAX);
+        Ok(self.look(stream, |stream| stream.events.iter().skip(after).take(limit).cloned().collect()))
+    }
+
+    async fn head(&self, stream: &StreamName) -> Result<Head, StoreError> {
+        Ok(self.lock().get(stream).map_or(Head::EMPTY, Stream::head))
+    }
+
+    async fn streams(&self) -> Result<Vec<StreamName>, StoreError> {
+        let streams = self.lock();
+        let written = streams.iter().filter(|(_, stream)| !stream.events.is_empty());
+        Ok(written.map(|(name, _)| name.clone()).collect())
+    }
+
+    async fn put_snapshot(&self, stream: &StreamName, snapshot: Snapshot) -> Result<(), StoreError> {
+        let mut streams = self.lock();
+        let kept = &mut streams.entry(stream.clone()).or_default().snapshot;
+        if kept.as_ref().is_none_or(|kept| kept.head.seq <= snapshot.head.seq) {
+            *kept = Some(snapshot);
+        }
+        Ok(())
+    }
+
+    async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
+        Ok(self.look(stream, |stream| stream.snapshot.clone().filter(|kept| kept.format == format)))
+    }
+
+    fn subscribe(&self, stream: &StreamName) -> watch::Receiver<Seq> {
+        self.lock().entry(stream.clone()).or_default().end.subscribe()
+    }
+
+    async fn record(&self, stream: &StreamName, decisions: Vec<Decision>) -> Result<(), StoreError> {
+        let mut streams = self.lock();
+        let kept = &mut streams.entry(stream.clone()).or_default().decisions;
+        kept.extend(decisions);
+        let surplus = kept.len().saturating_sub(DECISIONS_KEPT as usize);
+        kept.drain(..surplus);
+        Ok(())
+    }
+
+    async fn decisions(&self, stream: &StreamName, subject: &str, limit: usize) -> Result<Vec<Decision>, StoreError> {
+        let mut newest: Vec<Decision> = self.look(stream, |stream| {
+            let about = stream.decisions.iter().rev().filter(|decision| decision.subject == subject);
+            about.take(limit).cloned().collect()
+        });
+        newest.reverse();
+        Ok(newest)
+    }
+
+    async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
+        let mut proof = Proof::after(Head::EMPTY);
+        if let Some(stream) = self.lock().get(stream) {
+            stream.events.iter().for_each(|event| proof.event(event));
+        }
+        Ok(proof.verified())
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("streams", &self.lock().len()).finish()
+    }
+}

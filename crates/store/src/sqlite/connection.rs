@@ -1,0 +1,130 @@
+//! How does this process reach the file, and what does a failure of SQLite mean?
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
+
+use super::schema;
+use crate::StoreError;
+
+/// How long we wait for other processes' writes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often we look whether the lock is free. SQLite has no queue: whoever looks often gets in.
+const LOOK: Duration = Duration::from_millis(1);
+/// How many unused connections are kept.
+const SPARE: usize = 4;
+
+/// Connections to one file, opened as they are needed.
+pub(super) struct Pool {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Pool {
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut conn = connect(path).map_err(|error| failure(path, error))?;
+        schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
+        Ok(Self { path: path.into(), idle: Mutex::new(vec![conn]) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A connection for whoever keeps it.
+    pub(super) fn take(&self) -> Result<Connection, StoreError> {
+        let idle = self.idle().pop();
+        idle.map_or_else(|| connect(&self.path), Ok).map_err(|error| self.failure(error))
+    }
+
+    /// Lends a connection to `work`; one that failed is not used again.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let conn = self.take()?;
+        let result = work(&conn).map_err(|error| self.failure(error))?;
+        let mut idle = self.idle();
+        if idle.len() < SPARE {
+            idle.push(conn);
+        }
+        Ok(result)
+    }
+
+    pub(super) fn failure(&self, error: Error) -> StoreError {
+        failure(&self.path, error)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().expect("nobody panics with the lock")
+    }
+}
+
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    let mut waiting = Instant::now();
+    conn.busy_handler(Some(move |count| {
+        if count == 0 {
+            waiting = Instant::now();
+        }
+        thread::sleep(LOOK);
+        waiting.elapsed() < PATIENCE
+    }))?;
+    // Otherwise a query is prepared anew for every value bound to it.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    Ok(conn)
+}
+
+/// Tries `work` again while another process is in the way, for what SQLite itself does not wait for.
+pub(super) fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let waiting = Instant::now();
+    loop {
+        match work() {
+            Err(error) if is_busy(&error) && waiting.elapsed() < PATIENCE => thread::sleep(LOOK),
+            result => return result,
+        }
+    }
+}
+
+fn is_busy(error: &Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed)
+    )
+}
+
+/// What a failure of SQLite on the file `path` means to the caller.
+pub(super) fn failure(path: &Path, error: Error) -> StoreError {
+    let path = || path.to_path_buf();
+    let code = match &error {
+        Error::SqliteFailure(code, _) => code,
+        Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..) | Error::IntegralValueOutOfRange(..) => {
+            return StoreError::Damaged(error.to_string());
+        }
+        _ => return StoreError::Failed(error.to_string()),
+    };
+    match code.code {
+        _ if is_busy(&error) => StoreError::Busy { seconds: PATIENCE.as_secs() },
+        ErrorCode::DiskFull => StoreError::DiskFull { path: path() },
+        ErrorCode::SystemIoFailure if is_out_of_space(code) => StoreError::DiskFull { path: path() },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            StoreError::Damaged(format!("{}: {error}", path().display()))
+        }
+        // Only a row that the stream's head does not know of can be in the way of a new one.
+        ErrorCode::ConstraintViolation => {
+            StoreError::Damaged(format!("there is something after the end of the stream: {error}"))
+        }
+        ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
+            StoreError::Open { path: path(), reason: error.to_string() }
+        }
+        _ => StoreError::Failed(error.to_string()),
+    }
+}
+
+/// A quota or a limit on the file's size is told as a failed write, not as a full disk.
+fn is_out_of_space(code: &ffi::Error) -> bool {
+    [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&code.extended_code)
+}

@@ -1,0 +1,180 @@
+//! Who wants to know of new events, and how do they hear of those of other processes?
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+use super::connection::Pool;
+use super::reader;
+use crate::{Seq, StoreError, StreamName};
+
+/// How often the file is asked whether another process wrote.
+const POLL: Duration = Duration::from_millis(100);
+
+pub(super) struct Watch {
+    pool: Arc<Pool>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    ends: BTreeMap<StreamName, watch::Sender<Seq>>,
+    /// There while somebody subscribes.
+    poller: Option<Poller>,
+}
+
+struct Poller {
+    stop: mpsc::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    pub(super) fn new(pool: Arc<Pool>) -> Self {
+        Self { pool, state: Mutex::default() }
+    }
+
+    pub(super) fn subscribe(self: &Arc<Self>, stream: &StreamName) -> watch::Receiver<Seq> {
+        // The lock is held while the head is read, so that an append is seen by the one or told
+        // to the other.
+        let mut state = self.state();
+        let receiver = state.ends.entry(stream.clone()).or_default().subscribe();
+        match self.pool.with(|conn| reader::head(conn, stream)) {
+            Ok(head) => state.reached(stream, head.seq),
+            Err(error) => tracing::warn!(%stream, %error, "cannot read the head"),
+        }
+        if state.poller.is_none() {
+            state.poller = self.start();
+        }
+        receiver
+    }
+
+    /// Tells subscribers that the stream has come to `seq`.
+    pub(super) fn reached(&self, stream: &StreamName, seq: Seq) {
+        self.state().reached(stream, seq);
+    }
+
+    /// Ends the polling thread and the subscriptions.
+    pub(super) fn finish(&self) {
+        let State { ends: _, poller } = std::mem::take(&mut *self.state());
+        if let Some(Poller { stop, thread }) = poller {
+            drop(stop);
+            if thread.join().is_err() {
+                tracing::error!("the polling thread panicked");
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nobody panics with the lock")
+    }
+
+    fn start(self: &Arc<Self>) -> Option<Poller> {
+        let (stop, stopped) = mpsc::channel();
+        let watch = Arc::clone(self);
+        let run = move || watch.poll(&stopped);
+        match thread::Builder::new().name("store-watch".into()).spawn(run) {
+            Ok(thread) => Some(Poller { stop, thread }),
+            Err(error) => {
+                tracing::warn!(%error, "appends of other processes will not be noticed");
+                None
+            }
+        }
+    }
+
+    fn poll(&self, stopped: &mpsc::Receiver<()>) {
+        let mut eye = None;
+        while self.is_wanted() {
+            if let Err(error) = self.look(&mut eye) {
+                tracing::warn!(%error, "cannot look for appends of other processes");
+                eye = None;
+            }
+            match stopped.recv_timeout(POLL) {
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Forgets streams that nobody watches any more, and the thread with the last of them.
+    fn is_wanted(&self) -> bool {
+        let mut state = self.state();
+        state.ends.retain(|_, end| end.receiver_count() > 0);
+        if state.ends.is_empty() {
+            state.poller = None;
+        }
+        state.poller.is_some()
+    }
+
+    fn look(&self, eye: &mut Option<Eye>) -> Result<(), StoreError> {
+        let eye = match eye {
+            Some(eye) => eye,
+            None => eye.insert(Eye { conn: self.pool.take()?, seen: None }),
+        };
+        let fail = |error| self.pool.failure(error);
+        if !eye.has_changed().map_err(fail)? {
+            return Ok(());
+        }
+        let watched: Vec<StreamName> = self.state().ends.keys().cloned().collect();
+        for stream in watched {
+            let head = reader::head(&eye.conn, &stream).map_err(fail)?;
+            self.reached(&stream, head.seq);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn reached(&mut self, stream: &StreamName, seq: Seq) {
+        if let Some(end) = self.ends.get(stream) {
+            end.send_if_modified(|last| {
+                let is_news = seq > *last;
+                *last = seq.max(*last);
+                is_news
+            });
+        }
+    }
+}
+
+/// A connection that writes nothing, so that every change it sees is another's.
+struct Eye {
+    conn: Connection,
+    seen: Option<i64>,
+}
+
+impl Eye {
+    fn has_changed(&mut self) -> rusqlite::Result<bool> {
+        let version = self.conn.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))?;
+        Ok(self.seen.replace(version) != Some(version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// E7, F49
+    #[test]
+    fn the_file_is_polled_only_while_somebody_subscribes() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Pool::open(&dir.path().join("log.db")).unwrap();
+        let watch = Arc::new(Watch::new(Arc::new(pool)));
+        assert!(watch.state().poller.is_none());
+        for _ in 0..2 {
+            let receiver = watch.subscribe(&StreamName::installation());
+            assert!(watch.state().poller.is_some());
+            drop(receiver);
+            let started = Instant::now();
+            while watch.state().poller.is_some() {
+                assert!(started.elapsed() < Duration::from_secs(60), "it goes on");
+                thread::yield_now();
+            }
+        }
+        watch.finish();
+    }
+}

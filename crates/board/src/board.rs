@@ -20,7 +20,7 @@ use crate::{Actor, Agent, AgentId, MessageId, Party, Seq, SessionId, TaskId, Tim
 pub struct Board {
     /// The last event folded in.
     pub seq: Seq,
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// The event that last changed the settings; 0 before the first.
     pub configured: Seq,
     pub paused: bool,
@@ -42,7 +42,7 @@ impl Board {
     pub fn new(settings: Settings) -> Self {
         Self {
             seq: 0,
-            settings,
+            settings: Arc::new(settings),
             configured: 0,
             paused: false,
             agents: OrdMap::new(),

@@ -247,6 +247,47 @@ impl Event {
 }
 
 impl What {
+    /// The tasks it is about, apart from that of its session.
+    pub fn tasks(&self) -> Vec<TaskId> {
+        match self {
+            Self::TasksCreated { tasks, .. } => {
+                tasks.iter().flat_map(|task| task.parent.into_iter().chain([task.id])).collect()
+            }
+            Self::TaskEdited { task, .. }
+            | Self::TaskAssigned { task, .. }
+            | Self::DependenciesChanged { task, .. }
+            | Self::TaskMoved { task, .. }
+            | Self::BranchRecorded { task, .. } => vec![*task],
+            Self::SessionClaimed { purpose, .. } => purpose.task().into_iter().collect(),
+            Self::FuelSpent { task, .. } => task.iter().copied().collect(),
+            Self::MessageSent { related_task, .. } => related_task.iter().copied().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The session it is about.
+    pub fn session(&self) -> Option<SessionId> {
+        match self {
+            Self::SessionClaimed { session, .. }
+            | Self::SessionRunning { session }
+            | Self::StopRequested { session, .. }
+            | Self::ProcessEnded { session, .. }
+            | Self::WorkspaceExamined { session, .. }
+            | Self::Judged { session, .. }
+            | Self::ModelReported { session, .. }
+            | Self::TaskFetched { session }
+            | Self::StepGiven { session, .. }
+            | Self::ActionChosen { session, .. }
+            | Self::CompletionReported { session, .. }
+            | Self::ContextSaved { session, .. }
+            | Self::LoggedOut { session }
+            | Self::CallsCounted { session, .. }
+            | Self::MessagesShown { session, .. } => Some(*session),
+            Self::FuelSpent { session, .. } => *session,
+            _ => None,
+        }
+    }
+
     pub fn kind(&self) -> &'static str {
         match self {
             Self::ProjectConfigured { .. } => "project_configured",

@@ -1,1 +1,23 @@
-//! placeholder
+//! Control: the only writer. Load the board, admit a command, append its events, apply, notify.
+//!
+//! Every stream (a project's, or the installation's) that is open has one task. It takes all
+//! commands that are waiting, judges them one after the other on the board in memory, appends
+//! their events in one transaction and then answers all of them. If another process was first it
+//! reads what happened and judges again. So any number of servers and command lines can work on
+//! one store, with no leader.
+
+mod clock;
+mod decider;
+mod error;
+mod history;
+mod project;
+mod secret;
+mod writer;
+
+pub use clock::{Clock, SystemClock};
+pub use decider::{Decider, Judged};
+pub use error::ControlError;
+pub use history::{VerifyReport, events_after, replay, verify};
+pub use project::{Control, Project};
+pub use secret::{NewSecret, passkey_hash, passkey_matches, token_hash};
+pub use writer::{Attendance, Receipt, Writer};

@@ -13,7 +13,7 @@ use crate::{Actor, Agent, AgentId, SecretHash, TaskId, Timestamp};
 impl Desk<'_> {
     pub(super) fn configure(&self, settings: &Settings) -> Decision {
         self.owner_only()?;
-        let unchanged = self.board.configured > 0 && self.board.settings == *settings;
+        let unchanged = self.board.configured > 0 && *self.board.settings == *settings;
         Ok(if unchanged { Vec::new() } else { vec![What::ProjectConfigured { settings: Box::new(settings.clone()) }] })
     }
 

@@ -31,7 +31,7 @@ impl Fold<'_> {
     fn fold(&mut self) {
         match &self.event.what {
             What::ProjectConfigured { settings } => {
-                self.board.settings = (**settings).clone();
+                self.board.settings = Arc::new((**settings).clone());
                 self.board.configured = self.board.seq;
             }
             What::ProjectPaused => self.board.paused = true,

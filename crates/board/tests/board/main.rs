@@ -1,0 +1,25 @@
+//! The table tests of the core: every requirement of §4 to §9 that is decided without IO.
+
+mod answers;
+mod attempts;
+mod backoff;
+mod by_hand;
+mod chat;
+mod events;
+mod fuel;
+mod guards;
+mod hostile;
+mod lifecycle;
+mod loops;
+mod next_action;
+mod refusals;
+mod samples;
+mod secrets;
+mod sessions;
+mod snapshot;
+mod staffing;
+mod subtasks;
+mod team;
+mod verdict;
+mod waits;
+mod world;

@@ -1,0 +1,63 @@
+//! How are secrets made and recognised? Random, shown once, kept only as a hash.
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
+use board::SecretHash;
+
+/// A secret that was just made. It is printed once and then forgotten.
+pub struct NewSecret {
+    text: String,
+}
+
+impl std::fmt::Debug for NewSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NewSecret(…)")
+    }
+}
+
+impl NewSecret {
+    /// 256 bits from the system, in hexadecimal, behind a prefix that tells what it is for.
+    pub fn generate(prefix: &str) -> Result<Self, getrandom::Error> {
+        let mut bytes = [0u8; 32];
+        getrandom::fill(&mut bytes)?;
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { text: format!("{prefix}_{hex}") })
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The hash of a random token. Nobody guesses 256 bits, so a fast hash is right.
+pub fn token_hash(token: &str) -> SecretHash {
+    SecretHash(blake3::hash(token.as_bytes()).to_hex().to_string())
+}
+
+/// The hash of a passkey, which may be typed by a person: slow on purpose.
+pub fn passkey_hash(passkey: &str) -> Result<SecretHash, String> {
+    let hash = Argon2::default().hash_password(passkey.as_bytes()).map_err(|error| error.to_string())?;
+    Ok(SecretHash(hash.to_string()))
+}
+
+pub fn passkey_matches(passkey: &str, hash: &SecretHash) -> bool {
+    PasswordHash::new(&hash.0)
+        .is_ok_and(|parsed| Argon2::default().verify_password(passkey.as_bytes(), &parsed).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NewSecret, passkey_hash, passkey_matches, token_hash};
+
+    /// S3, S4, F35
+    #[test]
+    fn secrets_are_recognised_by_their_hash_and_never_shown_by_debug() {
+        let secret = NewSecret::generate("pk").unwrap();
+        let hash = passkey_hash(secret.reveal()).unwrap();
+        assert!(passkey_matches(secret.reveal(), &hash));
+        assert!(!passkey_matches("pk_0", &hash));
+        assert!(!hash.0.contains(secret.reveal()));
+        assert_ne!(token_hash(secret.reveal()).0, secret.reveal());
+        assert!(!format!("{secret:?}{hash:?}").contains(&secret.reveal()[3..]));
+    }
+}

@@ -1,0 +1,33 @@
+//! `saihai agent apply`
+
+use clap::Args;
+
+use crate::commands::definitions_in;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Bring the board to what .saihai/config.yaml and .saihai/agents/ say
+#[derive(Debug, Args)]
+#[command(after_help = "Shows the difference: + joined, ~ changed, - left. Applying it twice changes nothing.")]
+pub(crate) struct Apply {
+    /// Only show what would change
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Apply {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let applied =
+            if self.dry_run { definitions_in::preview(&opened)? } else { definitions_in::apply(&opened).await? };
+        let ids = || [&applied.joined, &applied.changed, &applied.left].into_iter().flatten().cloned().collect();
+        context.format.print(&applied, ids, || {
+            let lines = applied.lines();
+            if lines.is_empty() {
+                opened.say("Nothing to change.", "変更はありません。")
+            } else {
+                lines.join("\n")
+            }
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! `saihai agent list`
+
+use board::view::AgentView;
+use clap::Args;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::{or_dash, table};
+
+/// List the roster and what each agent is doing
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Also those that left
+    #[arg(long)]
+    all: bool,
+}
+
+impl List {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let board = opened.board();
+        let agents: Vec<_> = board
+            .agents
+            .values()
+            .filter(|agent| self.all || agent.active)
+            .map(|agent| AgentView::of(&board, agent))
+            .collect();
+        let ids = || agents.iter().map(|agent| agent.id.to_string()).collect();
+        context.format.print(&agents, ids, || {
+            if agents.is_empty() {
+                return opened.say(
+                    "Nobody is on the roster. Next: define agents in .saihai/agents/ and run `saihai agent apply`.",
+                    "名簿は空です。次: .saihai/agents/ に定義を書き、`saihai agent apply` を実行してください。",
+                );
+            }
+            let rows = agents.iter().map(|agent| {
+                let state = if agent.active { format!("{} running", agent.running.len()) } else { "left".into() };
+                [
+                    agent.id.to_string(),
+                    agent.hierarchy_type.to_string(),
+                    agent.role_type.to_owned(),
+                    or_dash(agent.parent),
+                    agent.client.to_string(),
+                    state,
+                    agent.open_tasks.len().to_string(),
+                ]
+            });
+            table(["ID", "RANK", "ROLE", "REPORTS TO", "CLIENT", "STATE", "OPEN TASKS"], rows)
+        })
+    }
+}

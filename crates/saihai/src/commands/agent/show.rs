@@ -1,0 +1,72 @@
+//! `saihai agent show`
+
+use board::view::AgentView;
+use board::{AgentId, staffing};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::or_dash;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum As {
+    Text,
+    Yaml,
+}
+
+/// Show one agent: its definition, and whether it should be running
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  saihai agent show coder\n  saihai agent show coder --format yaml > .saihai/agents/coder.yaml"
+)]
+pub(crate) struct Show {
+    id: AgentId,
+    /// As text, or as the definition file it came from
+    #[arg(long, value_enum, default_value = "text")]
+    format: As,
+}
+
+impl Show {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let board = opened.board();
+        let agent = board.agent(&self.id).map_err(|refusal| opened.refusal(refusal))?;
+        let staffing = staffing(&board, &self.id, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
+        let json = json!({ "agent": AgentView::of(&board, agent), "definition": agent.spec, "staffing": staffing });
+        context.format.print(
+            &json,
+            || vec![self.id.to_string()],
+            || match self.format {
+                As::Yaml => definitions::to_yaml(&agent.spec),
+                As::Text => {
+                    let spec = &agent.spec;
+                    let view = AgentView::of(&board, agent);
+                    let list = |ids: Vec<String>| if ids.is_empty() { "none".into() } else { ids.join(", ") };
+                    [
+                        format!("{} ({}){}", spec.name, spec.id, if agent.active { "" } else { ", has left" }),
+                        format!(
+                            "  rank       {}{}",
+                            spec.hierarchy,
+                            spec.parent.as_ref().map(|p| format!(", reports to {p}")).unwrap_or_default()
+                        ),
+                        format!("  client     {} ({}), model {}", spec.client, spec.mode, or_dash(spec.model.as_ref())),
+                        format!(
+                            "  writes     {}",
+                            if spec.scope.write.is_empty() { "nothing".into() } else { spec.scope.write.join(", ") }
+                        ),
+                        format!("  tasks      {}", list(view.open_tasks.iter().map(ToString::to_string).collect())),
+                        format!("  sessions   {}", list(view.running.iter().map(ToString::to_string).collect())),
+                        format!(
+                            "  staffing   {}: {}{}",
+                            staffing.action,
+                            staffing.reason,
+                            staffing.task().map(|t| format!(" ({t})")).unwrap_or_default()
+                        ),
+                    ]
+                    .join("\n")
+                }
+            },
+        )
+    }
+}

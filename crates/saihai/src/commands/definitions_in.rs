@@ -1,0 +1,77 @@
+//! How do the files of `.saihai/` reach the board? Declaratively: applying them twice changes nothing.
+
+use board::{Command, What};
+use definitions::Definitions;
+use serde::Serialize;
+
+use crate::context::Opened;
+use crate::failure::Failure;
+use crate::git;
+
+/// What applying the definitions changed.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Applied {
+    pub(crate) settings_changed: bool,
+    pub(crate) joined: Vec<String>,
+    pub(crate) changed: Vec<String>,
+    pub(crate) left: Vec<String>,
+}
+
+impl Applied {
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.settings_changed {
+            lines.push("~ settings".to_owned());
+        }
+        lines.extend(self.joined.iter().map(|id| format!("+ {id}")));
+        lines.extend(self.changed.iter().map(|id| format!("~ {id}")));
+        lines.extend(self.left.iter().map(|id| format!("- {id}")));
+        lines
+    }
+}
+
+/// The two commands that bring the board to what the files say.
+pub(crate) fn commands(opened: &Opened) -> Result<[Command; 2], Failure> {
+    let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
+    let branch = git::current_branch(&opened.path).unwrap_or_else(|| "main".into());
+    let language = crate::context::locale_language();
+    let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
+    Ok([Command::Configure { settings: Box::new(settings) }, Command::ApplyRoster { agents: definitions.agents }])
+}
+
+pub(crate) async fn apply(opened: &Opened) -> Result<Applied, Failure> {
+    let mut applied = Applied::default();
+    for command in commands(opened)? {
+        let receipt = opened.submit(command).await?;
+        for event in &receipt.events {
+            note(&mut applied, &receipt.before, &event.what);
+        }
+    }
+    Ok(applied)
+}
+
+/// What would change, judged on the board as it is, with nothing written.
+pub(crate) fn preview(opened: &Opened) -> Result<Applied, Failure> {
+    let (board, mut applied) = (opened.board(), Applied::default());
+    for command in commands(opened)? {
+        let events = board::admit(&board, &crate::context::owner(), &command, opened.now());
+        for event in events.map_err(|refusal| opened.refusal(refusal))? {
+            note(&mut applied, &board, &event.what);
+        }
+    }
+    Ok(applied)
+}
+
+fn note(applied: &mut Applied, before: &board::Board, what: &What) {
+    match what {
+        What::ProjectConfigured { .. } => applied.settings_changed = true,
+        What::RosterApplied { present, left } => {
+            for spec in present {
+                let known = before.active_agent(&spec.id).is_some();
+                if known { &mut applied.changed } else { &mut applied.joined }.push(spec.id.to_string());
+            }
+            applied.left.extend(left.iter().map(ToString::to_string));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,136 @@
+//! `saihai init`: how does a repository become a project?
+
+use std::path::{Path, PathBuf};
+
+use board::{Because, InstallationCommand, Language, ProjectId, slug};
+use clap::Args;
+use control::Attendance;
+use definitions::{ScaffoldOptions, scaffold};
+use serde_json::json;
+
+use super::definitions_in;
+use crate::context::{Context, Opened, owner};
+use crate::failure::{Exit, Failure};
+use crate::git;
+
+/// Make the repository around the current directory a project
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes .saihai/config.yaml, a first manager and a first worker where they are missing, never over
+what is there, and registers the project. Running it again changes nothing.
+
+Examples:
+  saihai init
+  saihai init --name web --base-branch develop")]
+pub(crate) struct Init {
+    /// The project's name [default: the directory's]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// What work is merged into [default: the branch that is checked out]
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) base_branch: Option<String>,
+}
+
+impl Init {
+    pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let here = std::env::current_dir().map_err(|error| {
+            Failure::failed(format!("cannot tell the current directory: {error}"), "Change to a directory that exists.")
+        })?;
+        self.run_in(context, &here).await
+    }
+
+    pub(crate) async fn run_in(self, context: &Context, directory: &Path) -> Result<(), Failure> {
+        let root = repository(directory)?;
+        let branch = self.branch(&root)?;
+        let name = self.name.clone().unwrap_or_else(|| directory_name(&root));
+        let options = ScaffoldOptions { name: name.clone(), target_branch: branch, language: context.language() };
+        let written = scaffold(&root.join(".saihai"), &options).map_err(|error| {
+            Failure::failed(format!("cannot write .saihai: {error}"), "Check the permissions of the repository.")
+        })?;
+        // Read before anything is registered: a broken file leaves no half-made project.
+        definitions::Definitions::load(&root.join(".saihai")).map_err(|problems| Failure::definitions(&problems))?;
+        let opened = register(context, &root, &name).await?;
+        let applied = definitions_in::apply(&opened).await?;
+        let board = opened.board();
+        let json = json!({
+            "id": opened.id, "name": board.settings.name, "path": opened.path, "target_branch": board.settings.target_branch,
+            "agents": board.agents.keys().collect::<Vec<_>>(), "written": written,
+        });
+        let text = || {
+            let mut lines: Vec<_> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
+            lines.extend(applied.lines());
+            let (id, target) = (&opened.id, &board.settings.target_branch);
+            lines.push(opened.say(
+                format!("Project `{id}` is ready; work is merged into {target}.\nNext: saihai task add \"What should be done\" --assign AGENT (see `saihai agent list`)"),
+                format!("プロジェクト `{id}` の準備ができました。作業は {target} にマージされます。\n次: saihai task add \"やること\" --assign AGENT（`saihai agent list` 参照）"),
+            ));
+            lines.join("\n")
+        };
+        context.format.print(&json, || vec![opened.id.to_string()], text)
+    }
+
+    fn branch(&self, root: &Path) -> Result<String, Failure> {
+        match &self.base_branch {
+            Some(branch)
+                if git::branch_commit(root, branch).is_some() || git::current_branch(root).as_ref() == Some(branch) =>
+            {
+                Ok(branch.clone())
+            }
+            Some(branch) => Err(Failure::bad_argument(
+                format!("There is no branch `{branch}` in this repository."),
+                format!("Create it first with `git branch {branch}`, or name another with --base-branch."),
+            )),
+            None => Ok(git::current_branch(root).unwrap_or_else(|| "main".into())),
+        }
+    }
+}
+
+fn repository(directory: &Path) -> Result<PathBuf, Failure> {
+    if git::version().is_none() {
+        return Err(Failure::failed("git was not found.", "Install git and run the command again."));
+    }
+    let root = git::root(directory).ok_or_else(|| {
+        Failure::new(
+            Exit::Configuration,
+            "not_initialised",
+            format!("{} is not in a git repository.", directory.display()),
+            "Run `git init` first, or change to a repository.",
+        )
+    })?;
+    std::fs::canonicalize(&root)
+        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", root.display()), "Check its permissions."))
+}
+
+fn directory_name(root: &Path) -> String {
+    root.file_name().map_or_else(|| "project".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Registers the repository, or finds it registered. A taken id gets a number behind it.
+async fn register(context: &Context, root: &Path, name: &str) -> Result<Opened, Failure> {
+    let control = context.control(Attendance::Passing)?;
+    let installation = context.installation(&control).await?;
+    let path = root
+        .to_str()
+        .ok_or_else(|| Failure::failed("The repository's path is not valid UTF-8.", "Move it to a path that is."))?;
+    if let Some(known) = installation.state().project_at(path) {
+        let id = known.id.clone();
+        return context.opened(control, id, root.to_owned()).await;
+    }
+    let base = Some(slug(name)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "project".into());
+    for number in 1.. {
+        let candidate = if number == 1 { base.clone() } else { format!("{base}-{number}") };
+        let id: ProjectId =
+            candidate.parse().map_err(|error| Failure::bad_argument(format!("{error}"), "Choose another --name."))?;
+        let add = InstallationCommand::AddProject { id: id.clone(), path: path.to_owned() };
+        match installation.submit(owner(), add).await {
+            Ok(receipt) => {
+                // Somebody may have registered the same path meanwhile, under another id.
+                let id = receipt.after.project_at(path).map_or(id, |known| known.id.clone());
+                return context.opened(control, id, root.to_owned()).await;
+            }
+            Err(control::ControlError::Refused(refusal)) if matches!(*refusal.0, Because::ProjectTaken(_)) => {}
+            Err(error) => return Err(Failure::control(error, Language::En)),
+        }
+    }
+    unreachable!("there is always another number")
+}

@@ -1,0 +1,110 @@
+//! `saihai log`: what has happened, and is the record sound?
+
+mod replay;
+mod tail;
+mod verify;
+
+use board::{Actor, Board, Event, Seq, What};
+use clap::Subcommand;
+use control::{Project, events_after};
+use serde_json::{Value, json};
+
+use crate::context::{Context, Opened};
+use crate::failure::Failure;
+use crate::show::clean;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Log {
+    Tail(tail::Tail),
+    Verify(verify::Verify),
+    Replay(replay::Replay),
+}
+
+pub(super) async fn run(context: &Context, command: Log) -> Result<(), Failure> {
+    match command {
+        Log::Tail(tail) => tail.run(context).await,
+        Log::Verify(verify) => verify.run(context).await,
+        Log::Replay(replay) => replay.run(context).await,
+    }
+}
+
+/// An event with its place in the log.
+pub(crate) struct Entry {
+    pub(crate) seq: Seq,
+    pub(crate) event: Event,
+}
+
+impl Entry {
+    pub(crate) fn json(&self) -> Value {
+        let event = self.event.redacted();
+        let data = serde_json::to_value(&event.what).unwrap_or(Value::Null);
+        let data = data.as_object().and_then(|object| object.values().next()).cloned().unwrap_or(Value::Null);
+        json!({ "seq": self.seq, "at": event.at, "by": event.by, "type": event.kind(), "data": data })
+    }
+
+    pub(crate) fn line(&self) -> String {
+        let by = match &self.event.by {
+            Actor::Owner(name) => format!("owner {name}"),
+            Actor::Session(id) => id.to_string(),
+            Actor::Runner(id) => format!("runner {id}"),
+            Actor::System => "saihai".into(),
+        };
+        clean(&format!("{:>6} {} {by}: {} {}", self.seq, self.event.at, self.event.kind(), summary(&self.event.what)))
+    }
+}
+
+/// The gist of an event in a few words.
+fn summary(what: &What) -> String {
+    match what {
+        What::TasksCreated { tasks, .. } => {
+            tasks.iter().map(|task| format!("{} \"{}\"", task.id, task.title)).collect::<Vec<_>>().join(", ")
+        }
+        What::TaskMoved { task, from, to, reason, forced, .. } => {
+            let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            format!("{task} {from} → {to}{reason}{}", if *forced { " [forced]" } else { "" })
+        }
+        What::TaskAssigned { task, assignee } => {
+            format!("{task} to {}", assignee.as_ref().map_or("nobody", |agent| agent.as_str()))
+        }
+        What::DependenciesChanged { task, added, removed } => format!("{task} on {added:?} off {removed:?}"),
+        What::RosterApplied { present, left } => {
+            let present: Vec<_> = present.iter().map(|spec| format!("+{}", spec.id)).collect();
+            let left: Vec<_> = left.iter().map(|id| format!("-{id}")).collect();
+            [present, left].concat().join(" ")
+        }
+        What::SessionClaimed { session, agent, purpose, .. } => {
+            format!(
+                "{session} by {agent} for {}",
+                purpose.task().map_or_else(|| "chat".into(), |task| task.to_string())
+            )
+        }
+        What::Judged { session, verdict } => {
+            format!("{session}: {}", verdict.as_ref().map_or("over", board::Verdict::as_str))
+        }
+        What::StepGiven { session, step } => format!("{session}: {}", step.action()),
+        What::MessageSent { message, from, to, .. } => format!("{message} {from} → {to}"),
+        other => {
+            let task = other.tasks().first().map(ToString::to_string);
+            task.or_else(|| other.session().map(|session| session.to_string())).unwrap_or_default()
+        }
+    }
+}
+
+/// Reads every event after `after` and gives it to `visit`.
+pub(crate) async fn read(opened: &Opened, after: Seq, mut visit: impl FnMut(Entry)) -> Result<Seq, Failure> {
+    const PAGE: usize = 1000;
+    let stream = Project::stream(&opened.id);
+    let mut last = after;
+    loop {
+        let page = events_after::<Board>(opened.control.store().as_ref(), &stream, last, PAGE).await;
+        let page = page.map_err(|error| opened.failure(error))?;
+        let full = page.len() == PAGE;
+        for (seq, event) in page {
+            last = seq;
+            visit(Entry { seq, event });
+        }
+        if !full {
+            return Ok(last);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `saihai log tail`
+
+use std::io::Write as _;
+
+use board::Seq;
+use clap::Args;
+use control::{Attendance, Project};
+
+use super::{Entry, read};
+use crate::context::{Context, Opened};
+use crate::failure::Failure;
+use crate::show::Format;
+
+/// Show the last events, and follow them
+#[derive(Debug, Args)]
+#[command(after_help = "With --follow and --json every event is one line of JSON.")]
+pub(crate) struct Tail {
+    /// How many
+    #[arg(long, short = 'n', default_value_t = 20)]
+    lines: u64,
+    /// Only events after this one
+    #[arg(long, value_name = "SEQ")]
+    after: Option<Seq>,
+    /// Go on as events happen, until interrupted
+    #[arg(long, short)]
+    follow: bool,
+}
+
+impl Tail {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let attendance = if self.follow { Attendance::Staying } else { Attendance::Passing };
+        let opened = context.open_attending(attendance).await?;
+        let after = self.after.unwrap_or_else(|| opened.board().seq.saturating_sub(self.lines));
+        if self.follow {
+            return follow(context.format, &opened, after).await;
+        }
+        let mut entries = Vec::new();
+        read(&opened, after, |entry| entries.push(entry)).await?;
+        let json: Vec<_> = entries.iter().map(Entry::json).collect();
+        let ids = || entries.iter().map(|entry| entry.seq.to_string()).collect();
+        context.format.print(&json, ids, || entries.iter().map(Entry::line).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+async fn follow(format: Format, opened: &Opened, mut last: Seq) -> Result<(), Failure> {
+    let mut changes = opened.control.store().subscribe(&Project::stream(&opened.id));
+    loop {
+        let mut closed = false;
+        last = read(opened, last, |entry| {
+            let line = match format {
+                Format::Json => entry.json().to_string(),
+                Format::Quiet => entry.seq.to_string(),
+                Format::Text => entry.line(),
+            };
+            closed |= writeln!(std::io::stdout(), "{line}").is_err();
+        })
+        .await?;
+        if closed || changes.changed().await.is_err() {
+            return Ok(());
+        }
+    }
+}

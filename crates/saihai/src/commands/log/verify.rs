@@ -1,0 +1,72 @@
+//! `saihai log verify`
+
+use board::{Board, Installation, Settings};
+use clap::Args;
+use control::{Attendance, Control, Project, VerifyReport, verify};
+use serde_json::json;
+use store::StreamName;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure};
+
+/// Prove the log: its chain, that it can be read, and that replaying it gives the live board
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 4 if anything is not as it was written; what and where is named.")]
+pub(crate) struct Verify {}
+
+impl Verify {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Passing)?;
+        let streams = control.store().streams().await.map_err(|error| Failure::store(&error))?;
+        let mut reports = Vec::new();
+        for stream in streams {
+            let report = prove(&control, &stream).await;
+            reports.push((stream, report.map_err(|error| Failure::control(error, context.language()))?));
+        }
+        let unsound: Vec<_> = reports.iter().filter(|(_, report)| !report.is_sound()).collect();
+        if let Some(failure) = damage(&unsound) {
+            return Err(failure);
+        }
+        let json: Vec<_> = reports
+            .iter()
+            .map(|(stream, report)| json!({ "stream": stream.as_str(), "events": report.events, "sound": true }))
+            .collect();
+        context.format.print(
+            &json,
+            || reports.iter().map(|(stream, _)| stream.to_string()).collect(),
+            || {
+                let line = |(stream, report): &(StreamName, VerifyReport)| {
+                    format!("{stream}: {} events, chain intact, replay equals the live state", report.events)
+                };
+                reports.iter().map(line).collect::<Vec<_>>().join("\n")
+            },
+        )
+    }
+}
+
+async fn prove(control: &Control, stream: &StreamName) -> Result<VerifyReport, control::ControlError> {
+    let store = control.store().as_ref();
+    match stream.as_str().strip_prefix("project/").and_then(|id| id.parse().ok()) {
+        Some(id) => {
+            debug_assert_eq!(Project::stream(&id), *stream);
+            verify(store, stream, Board::new(Settings::new(id))).await
+        }
+        None => verify(store, stream, Installation::default()).await,
+    }
+}
+
+fn damage(unsound: &[&(StreamName, VerifyReport)]) -> Option<Failure> {
+    if unsound.is_empty() {
+        return None;
+    }
+    let mut found = Vec::new();
+    for (stream, report) in unsound {
+        found.extend(report.damage.iter().map(|damage| format!("{stream}: {damage}")));
+        found.extend(report.unreadable.iter().map(|error| format!("{stream}: {error}")));
+        if report.damage.is_empty() && report.unreadable.is_none() {
+            found.push(format!("{stream}: replaying the log gives another state than the live one"));
+        }
+    }
+    let hint = "Keep the file as it is, and restore saihai.db from a backup made before the damage.";
+    Some(Failure::new(Exit::Store, "store", found.join("\n"), hint))
+}

@@ -1,0 +1,42 @@
+//! `saihai memory`: what has the project decided?
+
+mod add;
+mod list;
+mod preview;
+mod show;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Memory {
+    List(list::List),
+    Add(add::Add),
+    Show(show::Show),
+    Preview(preview::Preview),
+}
+
+pub(super) async fn run(context: &Context, command: Memory) -> Result<(), Failure> {
+    match command {
+        Memory::List(list) => list.run(context).await,
+        Memory::Add(add) => add.run(context).await,
+        Memory::Show(show) => show.run(context).await,
+        Memory::Preview(preview) => preview.run(context).await,
+    }
+}
+
+/// The entry as programs see it.
+fn json(entry: &definitions::memory::Entry) -> serde_json::Value {
+    serde_json::json!({
+        "path": entry.path, "title": entry.title, "category": entry.category, "summary": entry.summary,
+    })
+}
+
+/// Files that cannot be read are told, and do not hide the others.
+fn warn(problems: &[definitions::Problem]) {
+    for problem in problems {
+        eprintln!("warning: {problem}");
+    }
+}

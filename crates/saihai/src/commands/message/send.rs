@@ -1,0 +1,45 @@
+//! `saihai message send`
+
+use board::view::MessageView;
+use board::{AgentId, Command, Party, TaskId};
+use clap::Args;
+
+use crate::commands::task::text_or_stdin;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Write to an agent; a runner starts it for a chat
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  saihai message send lead \"Please look at tsk_3 first\" --task 3\n  saihai message send lead - < notes.txt"
+)]
+pub(crate) struct Send {
+    to: AgentId,
+    /// The text, or - to read it from stdin
+    content: String,
+    /// The task it is about
+    #[arg(long, value_name = "ID")]
+    task: Option<TaskId>,
+}
+
+impl Send {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let content = text_or_stdin(self.content)?;
+        let to = Party::Agent(self.to.clone());
+        let receipt = opened.submit(Command::SendMessage { to, content, related_task: self.task }).await?;
+        let message = receipt.after.messages.last().expect("a message was just sent");
+        let view = MessageView::of(&receipt.after, message);
+        context.format.print(
+            &view,
+            || vec![message.id.to_string()],
+            || {
+                let (id, to, ttl) = (message.id, &self.to, receipt.after.settings.limits.message_ttl);
+                opened.say(
+                    format!("{id} to {to}. It expires after {ttl} if no runner starts the agent."),
+                    format!("{to} への {id} を送りました。{ttl} 以内に起動されなければ期限切れになります。"),
+                )
+            },
+        )
+    }
+}

@@ -1,0 +1,66 @@
+//! Which commands are there?
+
+mod agent;
+mod completions;
+mod definitions_in;
+mod doctor;
+mod init;
+mod log;
+mod memory;
+mod message;
+mod project;
+mod session;
+mod task;
+mod token;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::Init),
+    /// Projects of this installation
+    #[command(subcommand)]
+    Project(project::Project),
+    /// The roster: who works here
+    #[command(subcommand)]
+    Agent(agent::Agent),
+    /// Tasks: add, move, explain
+    #[command(subcommand)]
+    Task(task::Task),
+    /// Runs of agents, and the record of those driven by hand
+    #[command(subcommand)]
+    Session(session::Session),
+    /// The memory bank: what the project has decided
+    #[command(subcommand)]
+    Memory(memory::Memory),
+    /// Messages between you and the agents
+    #[command(subcommand)]
+    Message(message::Message),
+    /// Tokens for people, runners and coordinators
+    #[command(subcommand)]
+    Token(token::Token),
+    /// The event log: follow, prove, replay
+    #[command(subcommand)]
+    Log(log::Log),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+}
+
+pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Init(init) => init.run(context).await,
+        Command::Project(command) => project::run(context, command).await,
+        Command::Agent(command) => agent::run(context, command).await,
+        Command::Task(command) => task::run(context, command).await,
+        Command::Session(command) => session::run(context, command).await,
+        Command::Memory(command) => memory::run(context, command).await,
+        Command::Message(command) => message::run(context, command).await,
+        Command::Token(command) => token::run(context, command).await,
+        Command::Log(command) => log::run(context, command).await,
+        Command::Doctor(doctor) => doctor.run(context).await,
+        Command::Completions(completions) => completions.run(),
+    }
+}

@@ -1,0 +1,28 @@
+//! `saihai project list`
+
+use clap::Args;
+use control::Attendance;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::table;
+
+/// List the projects
+#[derive(Debug, Args)]
+pub(crate) struct List {}
+
+impl List {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Passing)?;
+        let installation = context.installation(&control).await?.state();
+        let projects: Vec<_> = installation.projects.values().collect();
+        let ids = || projects.iter().map(|project| project.id.to_string()).collect();
+        context.format.print(&projects, ids, || {
+            if projects.is_empty() {
+                return "No projects yet. Next: run `saihai init` in a git repository.".into();
+            }
+            let rows = projects.iter().map(|p| [p.id.to_string(), p.path.clone(), p.added_at.to_string()]);
+            table(["ID", "PATH", "ADDED"], rows)
+        })
+    }
+}

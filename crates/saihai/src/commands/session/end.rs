@@ -1,0 +1,109 @@
+//! `saihai session end`
+
+use board::view::SessionView;
+use board::{Command, DodResult, EndReason, ProcessEnd, SessionId};
+use clap::{Args, ValueEnum};
+
+use crate::commands::task::is_merged;
+use crate::context::{Context, Opened};
+use crate::failure::Failure;
+
+/// What a person may say of the checks and the merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Dod {
+    Pending,
+    Merged,
+    Timeout,
+    Error,
+}
+
+/// Record how a session that you ran by hand ended
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit code other than 0, a signal, a timeout or an error: the task failed. `merged`: it is done, if
+its branch is in the target. `pending`: it stays in progress.
+
+Example:
+  saihai session end 1 --exit-code 0 --dod-result merged --artifacts '[\"src/auth.ts\"]'")]
+pub(crate) struct End {
+    id: SessionId,
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    exit_code: i32,
+    /// The signal that ended it, such as SIGTERM
+    #[arg(long, value_name = "NAME")]
+    signal: Option<String>,
+    #[arg(long, value_enum, default_value = "pending")]
+    dod_result: Dod,
+    /// The files it changed, as a JSON array of paths
+    #[arg(long, value_name = "JSON")]
+    artifacts: Option<String>,
+    /// What went wrong, as JSON
+    #[arg(long, value_name = "JSON")]
+    error: Option<String>,
+}
+
+impl End {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let command = self.command(&opened)?;
+        let receipt = opened.submit(command).await?;
+        let session = receipt.after.session(self.id).map_err(|refusal| opened.refusal(refusal))?;
+        let view = SessionView::of(session);
+        context.format.print(
+            &view,
+            || vec![self.id.to_string()],
+            || {
+                let task = view.task_id.and_then(|id| receipt.after.tasks.get(&id));
+                let status = task.map_or_else(String::new, |task| format!("; {} is {}", task.id, task.status));
+                format!("{} ended, verdict {}{status}", view.id, view.verdict.unwrap_or("none"))
+            },
+        )
+    }
+
+    fn command(&self, opened: &Opened) -> Result<Command, Failure> {
+        let signal = self.signal.clone().filter(|signal| !signal.is_empty());
+        let dod_result = match self.dod_result {
+            Dod::Pending => DodResult::Pending,
+            Dod::Merged => DodResult::Merged,
+            Dod::Timeout => DodResult::Timeout,
+            Dod::Error => DodResult::Error,
+        };
+        let reason = match (&signal, self.dod_result) {
+            (_, Dod::Timeout) => EndReason::TimedOut,
+            (Some(_), Dod::Pending | Dod::Merged | Dod::Error) => EndReason::Signaled,
+            (None, Dod::Pending | Dod::Merged | Dod::Error) => EndReason::Exited,
+        };
+        let session = opened.board().session(self.id).map_err(|refusal| opened.refusal(refusal))?.task();
+        let merged = self.dod_result == Dod::Merged && session.is_some_and(|task| is_merged(opened, task));
+        let end = ProcessEnd { reason, exit_code: Some(self.exit_code), signal, vendor: None, error: self.error()? };
+        Ok(Command::EndByHand { session: self.id, end, dod_result, merged, artifacts: self.artifacts()? })
+    }
+
+    fn artifacts(&self) -> Result<Vec<String>, Failure> {
+        let Some(text) = self.artifacts.as_deref().filter(|text| !text.trim().is_empty()) else {
+            return Ok(Vec::new());
+        };
+        serde_json::from_str(text).map_err(|error| {
+            Failure::bad_argument(
+                format!("--artifacts is not a JSON array of paths: {error}"),
+                "Write it as '[\"src/a.rs\"]'.",
+            )
+        })
+    }
+
+    /// `null`, an empty text and an empty object mean that there was no error.
+    fn error(&self) -> Result<Option<String>, Failure> {
+        let Some(text) = self.error.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+            Failure::bad_argument(
+                format!("--error is not JSON: {error}"),
+                "Write it as '{\"message\": \"what went wrong\"}'.",
+            )
+        })?;
+        Ok(match value {
+            serde_json::Value::Null => None,
+            serde_json::Value::String(text) => Some(text),
+            other => Some(other.to_string()),
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! `saihai session`: which runs of agents are there, and what became of them?
+
+mod end;
+mod list;
+mod show;
+mod start;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Session {
+    List(list::List),
+    Show(show::Show),
+    Start(start::Start),
+    End(end::End),
+}
+
+pub(super) async fn run(context: &Context, command: Session) -> Result<(), Failure> {
+    match command {
+        Session::List(list) => list.run(context).await,
+        Session::Show(show) => show.run(context).await,
+        Session::Start(start) => start.run(context).await,
+        Session::End(end) => end.run(context).await,
+    }
+}

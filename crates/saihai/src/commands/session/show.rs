@@ -1,0 +1,42 @@
+//! `saihai session show`
+
+use board::SessionId;
+use board::view::SessionView;
+use clap::Args;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::{clean, or_dash};
+
+/// Show the facts of one session
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    id: SessionId,
+}
+
+impl Show {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let board = opened.board();
+        let session = board.session(self.id).map_err(|refusal| opened.refusal(refusal))?;
+        let view = SessionView::of(session);
+        context.format.print(
+            &view,
+            || vec![self.id.to_string()],
+            || {
+                let mut lines = vec![
+                    format!("{} {} for {}", view.id, view.agent_id, or_dash(view.task_id)),
+                    format!("  status     {} (last heard {} ago)", view.status, opened.now() - session.last_call_at),
+                    format!("  started    {}", view.started_at),
+                    format!("  ended      {} {}", or_dash(view.ended_at), or_dash(view.end_reason)),
+                    format!("  exit code  {}, signal {}", or_dash(view.exit_code), or_dash(view.signal)),
+                    format!("  dod        {}", or_dash(view.dod_result)),
+                    format!("  verdict    {}", or_dash(view.verdict)),
+                ];
+                lines.extend(view.error.map(|error| format!("  error      {}", clean(error))));
+                lines.extend(view.artifacts.iter().map(|file| format!("  changed    {}", clean(file))));
+                lines.join("\n")
+            },
+        )
+    }
+}

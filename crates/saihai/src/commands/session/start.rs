@@ -1,0 +1,64 @@
+//! `saihai session start`
+
+use board::view::SessionView;
+use board::{AgentId, Command, Driver, Purpose, TaskId, What};
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::git;
+
+/// Claim a task for an agent that you run by hand; runners keep off it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Moves the task to in_progress and prints the session. Work on the branch it names, then tell the
+facts with `saihai session end`.
+
+Example:
+  SESSION=$(saihai session start 1 --agent coder --quiet)")]
+pub(crate) struct Start {
+    task: TaskId,
+    /// Who does it
+    #[arg(long)]
+    agent: AgentId,
+    /// Insist where the task is another's to move; it is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+impl Start {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let claim = Command::Claim {
+            agent: self.agent,
+            purpose: Purpose::Task(self.task),
+            driver: Driver::Hand,
+            credential: None,
+            forced: self.force,
+        };
+        let receipt = opened.submit(claim).await?;
+        let id = receipt.events.iter().find_map(|event| match event.what {
+            What::SessionClaimed { session, .. } => Some(session),
+            _ => None,
+        });
+        let id = id.expect("an accepted claim opens a session");
+        let task = receipt.after.task(self.task).map_err(|refusal| opened.refusal(refusal))?;
+        // The commit where the work begins, without which nobody could tell later whether there is any.
+        let target = &receipt.after.settings.target_branch;
+        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
+        if let (None, Some(base)) = (&task.base_commit, git::branch_commit(&opened.path, target)) {
+            opened.submit(Command::RecordBranch { task: task.id, branch: branch.clone(), base }).await?;
+        }
+        let session = receipt.after.session(id).map_err(|refusal| opened.refusal(refusal))?;
+        let mut view = serde_json::to_value(SessionView::of(session)).unwrap_or_default();
+        view["branch"] = json!(branch);
+        context.format.print(&view, || vec![id.to_string()], || {
+            let task = task.id;
+            opened.say(
+                format!("{id} has {task}. Work on the branch {branch}.\nNext: saihai session end {id} --exit-code N"),
+                format!("{id} が {task} を担当します。ブランチ {branch} で作業してください。\n次: saihai session end {id} --exit-code N"),
+            )
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! `saihai task block`
+
+use board::{Destination, Status, TaskId};
+use clap::Args;
+
+use super::{Move, print_changed, submit_move};
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Block a task; its session is stopped
+#[derive(Debug, Args)]
+pub(crate) struct Block {
+    id: TaskId,
+    /// Why
+    #[arg(long, short)]
+    reason: String,
+    /// Insist where the task is another's to move; it is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+impl Block {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let to = Destination::Status(Status::Blocked);
+        let receipt =
+            submit_move(&opened, Move { task: self.id, to, reason: Some(self.reason), forced: self.force }).await?;
+        print_changed(context, &opened, &receipt, self.id)
+    }
+}

@@ -1,0 +1,84 @@
+//! `saihai task list`
+
+use board::view::{TaskView, waiting_to_start};
+use board::{AgentId, Status, Task, TaskId};
+use clap::Args;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::{or_dash, table};
+
+/// List tasks, most urgent first
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  saihai task list --status in_progress,blocked\n  saihai task list --assignee coder --all --json"
+)]
+pub(crate) struct List {
+    /// Only these statuses; `open` means todo
+    #[arg(long, value_delimiter = ',', value_parser = Status::parse)]
+    status: Vec<Status>,
+    /// Only tasks of this agent
+    #[arg(long, value_name = "AGENT")]
+    assignee: Option<AgentId>,
+    /// Only children of this task
+    #[arg(long, value_name = "ID")]
+    parent: Option<TaskId>,
+    /// Also done and cancelled ones
+    #[arg(long)]
+    all: bool,
+}
+
+impl List {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let board = opened.board();
+        let refused = |refusal| opened.refusal(refusal);
+        self.assignee.as_ref().map(|agent| board.agent(agent)).transpose().map_err(refused)?;
+        self.parent.map(|task| board.task(task)).transpose().map_err(refused)?;
+        let mut tasks: Vec<&Task> = board.tasks.values().map(AsRef::as_ref).filter(|task| self.wants(task)).collect();
+        tasks.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.id));
+        let views: Vec<_> = tasks.iter().map(|task| TaskView::of(task)).collect();
+        context.format.print(
+            &views,
+            || tasks.iter().map(|task| task.id.to_string()).collect(),
+            || {
+                if tasks.is_empty() {
+                    return opened.say(
+                        "No such tasks. Next: saihai task add \"What should be done\", or `--all` to see settled ones.",
+                        "該当するタスクはありません。次: saihai task add \"やること\"。完了分も見るには `--all`。",
+                    );
+                }
+                let now = opened.now();
+                let rows = tasks.iter().map(|task| {
+                    let note = waiting_to_start(&board, task, now)
+                        .map(|(mover, waited)| {
+                            opened.say(
+                                format!("  [waiting for {mover} to start it, {waited}]"),
+                                format!("  [{mover} の開始待ち、{waited}]"),
+                            )
+                        })
+                        .unwrap_or_default();
+                    let held =
+                        if task.status == Status::InProgress && board.held_by(task).is_some() { " (held)" } else { "" };
+                    [
+                        task.id.to_string(),
+                        format!("{}{held}", task.status),
+                        task.priority.to_string(),
+                        task.task_type.to_string(),
+                        or_dash(task.assignee.as_ref()),
+                        format!("{}{note}", task.title),
+                    ]
+                });
+                table(["ID", "STATUS", "PRIORITY", "TYPE", "ASSIGNEE", "TITLE"], rows)
+            },
+        )
+    }
+
+    fn wants(&self, task: &Task) -> bool {
+        let status =
+            if self.status.is_empty() { self.all || !task.is_settled() } else { self.status.contains(&task.status) };
+        status
+            && self.assignee.as_ref().is_none_or(|agent| task.assignee.as_ref() == Some(agent))
+            && self.parent.is_none_or(|parent| task.parent == Some(parent))
+    }
+}

@@ -1,0 +1,125 @@
+//! `saihai task`: what is to be done, and how does it stand?
+
+mod add;
+mod assign;
+mod block;
+mod cancel;
+mod depend;
+mod list;
+mod log;
+mod retry;
+mod show;
+mod start;
+mod tree;
+mod unblock;
+mod update;
+mod why;
+
+use std::io::Read as _;
+
+use board::view::TaskView;
+use board::{Board, Command, Destination, Status, TaskId};
+use clap::Subcommand;
+use control::Receipt;
+
+use crate::context::{Context, Opened};
+use crate::failure::Failure;
+use crate::git;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    Add(add::Add),
+    List(list::List),
+    Show(show::Show),
+    Tree(tree::Tree),
+    Update(update::Update),
+    Assign(assign::Assign),
+    Start(start::Start),
+    Block(block::Block),
+    Unblock(unblock::Unblock),
+    Cancel(cancel::Cancel),
+    Retry(retry::Retry),
+    Depend(depend::Depend),
+    Why(why::Why),
+    Log(log::Log),
+}
+
+pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure> {
+    match command {
+        Task::Add(add) => add.run(context).await,
+        Task::List(list) => list.run(context).await,
+        Task::Show(show) => show.run(context).await,
+        Task::Tree(tree) => tree.run(context).await,
+        Task::Update(update) => update.run(context).await,
+        Task::Assign(assign) => assign.run(context).await,
+        Task::Start(start) => start.run(context).await,
+        Task::Block(block) => block.run(context).await,
+        Task::Unblock(unblock) => unblock.run(context).await,
+        Task::Cancel(cancel) => cancel.run(context).await,
+        Task::Retry(retry) => retry.run(context).await,
+        Task::Depend(depend) => depend.run(context).await,
+        Task::Why(why) => why.run(context).await,
+        Task::Log(log) => log.run(context).await,
+    }
+}
+
+/// A text argument, or all of stdin for `-`.
+pub(crate) fn text_or_stdin(text: String) -> Result<String, Failure> {
+    if text != "-" {
+        return Ok(text);
+    }
+    let mut read = String::new();
+    // One byte more than any text may have: what is too long is refused as that, not read for ever.
+    std::io::stdin().take(4 << 20).read_to_string(&mut read).map_err(|error| {
+        Failure::bad_argument(format!("cannot read stdin: {error}"), "Pipe UTF-8 text into the command.")
+    })?;
+    Ok(read.trim_end().to_owned())
+}
+
+/// How a task is to be moved.
+struct Move {
+    task: TaskId,
+    to: Destination,
+    reason: Option<String>,
+    forced: bool,
+}
+
+/// Moves a task as the owner. To `done` the branch is looked for in the target first (L1).
+async fn submit_move(opened: &Opened, to: Move) -> Result<Receipt<Board>, Failure> {
+    let Move { task, to, reason, forced } = to;
+    let merged = to == Destination::Status(Status::Done) && is_merged(opened, task);
+    opened.submit(Command::MoveTask { task, to, reason, forced, merged }).await
+}
+
+/// Is the task's branch in the target branch?
+pub(super) fn is_merged(opened: &Opened, id: TaskId) -> bool {
+    let board = opened.board();
+    let Some(task) = board.tasks.get(&id) else { return false };
+    let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
+    git::is_merged(&opened.path, &branch, task.base_commit.as_deref(), &board.settings.target_branch)
+}
+
+/// Shows a task after it was changed.
+fn print_changed(context: &Context, opened: &Opened, receipt: &Receipt<Board>, id: TaskId) -> Result<(), Failure> {
+    let task = receipt.after.task(id).map_err(|refusal| opened.refusal(refusal))?;
+    context.format.print(
+        &TaskView::of(task),
+        || vec![id.to_string()],
+        || {
+            if receipt.events.is_empty() {
+                return opened.say(format!("{id} is like that already."), format!("{id} は既にその状態です。"));
+            }
+            let more = receipt
+                .events
+                .iter()
+                .filter(|event| matches!(event.what, board::What::TaskMoved { task, .. } if task != id))
+                .count();
+            let more = if more > 0 {
+                opened.say(format!(", with {more} below it"), format!("（下位 {more} 件も）"))
+            } else {
+                String::new()
+            };
+            format!("{id} {}{more}: {}", task.status, crate::show::clean(&task.title))
+        },
+    )
+}

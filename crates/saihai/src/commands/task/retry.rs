@@ -1,0 +1,26 @@
+//! `saihai task retry`
+
+use board::{Destination, Status, TaskId};
+use clap::Args;
+
+use super::{Move, print_changed, submit_move};
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Set a failed task back to todo; its attempts start again
+#[derive(Debug, Args)]
+pub(crate) struct Retry {
+    id: TaskId,
+    /// Insist where the task is another's to move; it is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+impl Retry {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let to = Destination::Status(Status::Todo);
+        let receipt = submit_move(&opened, Move { task: self.id, to, reason: None, forced: self.force }).await?;
+        print_changed(context, &opened, &receipt, self.id)
+    }
+}

@@ -1,0 +1,26 @@
+//! `saihai task start`
+
+use board::{Destination, Status, TaskId};
+use clap::Args;
+
+use super::{Move, print_changed, submit_move};
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Start a task: its agent may begin
+#[derive(Debug, Args)]
+pub(crate) struct Start {
+    id: TaskId,
+    /// Insist where the task is another's to move; it is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+impl Start {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let to = Destination::Status(Status::InProgress);
+        let receipt = submit_move(&opened, Move { task: self.id, to, reason: None, forced: self.force }).await?;
+        print_changed(context, &opened, &receipt, self.id)
+    }
+}

@@ -1,0 +1,26 @@
+//! `saihai task unblock`
+
+use board::{Destination, TaskId};
+use clap::Args;
+
+use super::{Move, print_changed, submit_move};
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Lift a block; the task goes back to what it was
+#[derive(Debug, Args)]
+pub(crate) struct Unblock {
+    id: TaskId,
+    /// Insist where the task is another's to move; it is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+impl Unblock {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let to = Destination::StatusBefore;
+        let receipt = submit_move(&opened, Move { task: self.id, to, reason: None, forced: self.force }).await?;
+        print_changed(context, &opened, &receipt, self.id)
+    }
+}

@@ -1,0 +1,67 @@
+//! `saihai task update`
+
+use board::{Command, Destination, Priority, Status, TaskEdit, TaskId, TaskType};
+use clap::Args;
+
+use super::{Move, print_changed, submit_move, text_or_stdin};
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Change a task's content or status
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  saihai task update 3 --title \"Better title\" --priority high
+  saihai task update 3 --status todo          set it back
+  saihai task update 3 --status done          if its branch is in the target
+  saihai task update 3 --status done --force  insist; it is recorded")]
+#[command(group = clap::ArgGroup::new("change").required(true).multiple(true)
+    .args(["title", "description", "priority", "task_type", "label", "status"]))]
+pub(crate) struct Update {
+    id: TaskId,
+    #[arg(long)]
+    title: Option<String>,
+    /// The text, or - to read it from stdin
+    #[arg(long, short, allow_hyphen_values = true)]
+    description: Option<String>,
+    #[arg(long, short)]
+    priority: Option<Priority>,
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    task_type: Option<TaskType>,
+    /// The labels it should have; an empty one removes all
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    label: Option<Vec<String>>,
+    /// Move it; `open` means todo
+    #[arg(long, value_parser = Status::parse)]
+    status: Option<Status>,
+    /// Why, where the move needs a reason
+    #[arg(long)]
+    reason: Option<String>,
+    /// Insist where the task is another's to move; it is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+impl Update {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let edit = TaskEdit {
+            title: self.title,
+            description: self.description.map(text_or_stdin).transpose()?,
+            priority: self.priority,
+            task_type: self.task_type,
+            labels: self.label.map(|labels| labels.into_iter().filter(|label| !label.is_empty()).collect()),
+        };
+        let mut receipt = None;
+        if edit != TaskEdit::default() {
+            receipt = Some(opened.submit(Command::EditTask { task: self.id, edit, forced: self.force }).await?);
+        }
+        if let Some(status) = self.status {
+            let to = Destination::Status(status);
+            receipt =
+                Some(submit_move(&opened, Move { task: self.id, to, reason: self.reason, forced: self.force }).await?);
+        }
+        let receipt = receipt.expect("clap asks for at least one change");
+        print_changed(context, &opened, &receipt, self.id)
+    }
+}

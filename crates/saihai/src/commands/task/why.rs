@@ -1,0 +1,50 @@
+//! `saihai task why`
+
+use board::{TaskId, left, say_why};
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::clean;
+
+/// Explain why a task is (not) running, what must happen, and who must do it
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    id: TaskId,
+}
+
+impl Why {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let board = opened.board();
+        let why = board::why(&board, self.id, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
+        let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
+        let lines: Vec<_> = why.lines.iter().map(|line| say_why(line, self.id, opened.language)).collect();
+        let left = left(&board, task);
+        let json = json!({
+            "id": self.id, "status": why.status, "mover": board.mover(task).to_string(), "reasons": lines, "left": left,
+        });
+        context.format.print(
+            &json,
+            || vec![self.id.to_string()],
+            || {
+                let mut text = vec![format!("{} is {}: {}", self.id, why.status, clean(&task.title))];
+                text.extend(lines.iter().map(|line| format!("  {}", clean(line).replace('\n', "\n    "))));
+                if !task.is_settled() && !task.is_step() {
+                    text.push(opened.say(
+                        format!(
+                            "  Left: {} attempts, {} sessions, {} subtasks.",
+                            left.attempts, left.sessions, left.children
+                        ),
+                        format!(
+                            "  残り: 試行 {} 回、セッション {} 回、サブタスク {} 件。",
+                            left.attempts, left.sessions, left.children
+                        ),
+                    ));
+                }
+                text.join("\n")
+            },
+        )
+    }
+}

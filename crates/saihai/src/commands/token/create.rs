@@ -1,0 +1,49 @@
+//! `saihai token create`
+
+use board::{InstallationCommand, Role};
+use clap::Args;
+use control::{Attendance, NewSecret, token_hash};
+use serde_json::json;
+
+use crate::context::{Context, owner};
+use crate::failure::Failure;
+
+/// Make a token for a person, a runner or a coordinator
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It is shown once; only its hash is kept.\n\nExample:\n  saihai token create --role viewer --name alice"
+)]
+pub(crate) struct Create {
+    /// owner, viewer, runner or coordinator
+    #[arg(long)]
+    role: Role,
+    /// Whose it is, for the list
+    #[arg(long, default_value = "")]
+    name: String,
+}
+
+impl Create {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Passing)?;
+        let installation = context.installation(&control).await?;
+        let failed = |error| Failure::failed(format!("no token could be made: {error}"), "Try again.");
+        let secret = NewSecret::generate("sht").map_err(failed)?;
+        let hash = token_hash(secret.reveal());
+        let id = format!("tok_{}", &hash.0[..8]);
+        let create =
+            InstallationCommand::CreateToken { id: id.clone(), role: self.role, name: self.name.clone(), hash };
+        installation.submit(owner(), create).await.map_err(|error| Failure::control(error, context.language()))?;
+        let json = json!({ "token": secret.reveal(), "id": id, "role": self.role, "name": self.name });
+        context.format.print(
+            &json,
+            || vec![secret.reveal().to_owned()],
+            || {
+                format!(
+                    "{}\nThis is the {} token {id}. It is shown only now; revoke it with `saihai token revoke {id}`.",
+                    secret.reveal(),
+                    self.role
+                )
+            },
+        )
+    }
+}

@@ -1,0 +1,39 @@
+//! `saihai token list`
+
+use clap::Args;
+use control::Attendance;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::table;
+
+/// List tokens, without their secrets
+#[derive(Debug, Args)]
+pub(crate) struct List {}
+
+impl List {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Passing)?;
+        let installation = context.installation(&control).await?.state();
+        let tokens: Vec<_> = installation.tokens.values().collect();
+        let json: Vec<_> = tokens
+            .iter()
+            .map(|t| json!({ "id": t.id, "role": t.role, "name": t.name, "created_at": t.created_at, "revoked": t.revoked }))
+            .collect();
+        context.format.print(
+            &json,
+            || tokens.iter().map(|token| token.id.clone()).collect(),
+            || {
+                if tokens.is_empty() {
+                    return "No tokens yet. Next: saihai token create --role viewer".into();
+                }
+                let rows = tokens.iter().map(|t| {
+                    let state = if t.revoked { "revoked" } else { "valid" };
+                    [t.id.clone(), t.role.to_string(), t.name.clone(), state.into(), t.created_at.to_string()]
+                });
+                table(["ID", "ROLE", "NAME", "STATE", "CREATED"], rows)
+            },
+        )
+    }
+}

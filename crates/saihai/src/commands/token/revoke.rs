@@ -1,0 +1,27 @@
+//! `saihai token revoke`
+
+use board::InstallationCommand;
+use clap::Args;
+use control::Attendance;
+use serde_json::json;
+
+use crate::context::{Context, owner};
+use crate::failure::Failure;
+
+/// Make a token useless from now on
+#[derive(Debug, Args)]
+pub(crate) struct Revoke {
+    /// Its id, from `saihai token list`
+    id: String,
+}
+
+impl Revoke {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Passing)?;
+        let installation = context.installation(&control).await?;
+        let revoke = InstallationCommand::RevokeToken { id: self.id.clone() };
+        installation.submit(owner(), revoke).await.map_err(|error| Failure::control(error, context.language()))?;
+        let json = json!({ "id": self.id, "revoked": true });
+        context.format.print(&json, || vec![self.id.clone()], || format!("{} is revoked.", self.id))
+    }
+}

@@ -1,0 +1,189 @@
+//! Where are we: which home, which project, which language, which store?
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use board::{Actor, Board, Code, Installation, Language, ProjectId};
+use control::{Attendance, Clock as _, Control, ControlError, Project, Receipt, SystemClock, Writer};
+use store::SqliteStore;
+
+use crate::cli::Global;
+use crate::failure::{Exit, Failure};
+use crate::show::Format;
+
+/// What a command is run in.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) home: PathBuf,
+    pub(crate) format: Format,
+    project: Option<String>,
+    chosen_language: Option<Language>,
+}
+
+/// A project that was found and opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) control: Control,
+    pub(crate) project: Project,
+    pub(crate) id: ProjectId,
+    /// Its repository.
+    pub(crate) path: PathBuf,
+    pub(crate) language: Language,
+}
+
+impl Context {
+    pub(crate) fn new(global: Global) -> Result<Self, Failure> {
+        let format = Format::of(&global);
+        let home = global.home.filter(|home| !home.as_os_str().is_empty()).or_else(default_home).ok_or_else(|| {
+            Failure::new(
+                Exit::Configuration,
+                "not_initialised",
+                "There is no home directory to keep the store in.",
+                "Set SAIHAI_HOME to a directory you can write to.",
+            )
+        })?;
+        Ok(Self { home, format, project: global.project, chosen_language: global.lang })
+    }
+
+    pub(crate) fn store_path(&self) -> PathBuf {
+        self.home.join("saihai.db")
+    }
+
+    /// The language where no project says otherwise.
+    pub(crate) fn language(&self) -> Language {
+        self.chosen_language.unwrap_or_else(locale_language)
+    }
+
+    /// Opens the store, which is made if it is not there.
+    pub(crate) fn control(&self, attendance: Attendance) -> Result<Control, Failure> {
+        make_home(&self.home)?;
+        let store = SqliteStore::open(self.store_path()).map_err(|error| Failure::store(&error))?;
+        Ok(Control::new(Arc::new(store), Arc::new(SystemClock), attendance))
+    }
+
+    pub(crate) async fn installation(&self, control: &Control) -> Result<Writer<Installation>, Failure> {
+        control.installation().await.map_err(|error| Failure::control(error, self.language()))
+    }
+
+    pub(crate) async fn open(&self) -> Result<Opened, Failure> {
+        self.open_attending(Attendance::Passing).await
+    }
+
+    /// Finds and opens the project: the one that was named, or the one around us.
+    pub(crate) async fn open_attending(&self, attendance: Attendance) -> Result<Opened, Failure> {
+        if !self.store_path().exists() {
+            return Err(not_initialised());
+        }
+        let control = self.control(attendance)?;
+        let installation = self.installation(&control).await?.state();
+        let (id, path) = self.find(&installation)?;
+        self.opened(control, id, path).await
+    }
+
+    pub(crate) async fn opened(&self, control: Control, id: ProjectId, path: PathBuf) -> Result<Opened, Failure> {
+        let project = control.project(&id).await.map_err(|error| Failure::control(error, self.language()))?;
+        let language = self.chosen_language.unwrap_or(project.board().settings.language);
+        Ok(Opened { control, project, id, path, language })
+    }
+
+    fn find(&self, installation: &Installation) -> Result<(ProjectId, PathBuf), Failure> {
+        let found = match &self.project {
+            Some(named) => {
+                let by_id = named.parse::<ProjectId>().ok().and_then(|id| installation.projects.get(&id));
+                by_id.or_else(|| around(installation, Path::new(named))).ok_or_else(|| {
+                    Failure::new(
+                        Exit::NotFound,
+                        Code::NotFound.as_str(),
+                        format!("There is no project `{named}`."),
+                        "See the projects with `saihai project list`, or run `saihai init` in a repository.",
+                    )
+                })?
+            }
+            None => {
+                let here = std::env::current_dir().unwrap_or_default();
+                around(installation, &here).ok_or_else(not_initialised)?
+            }
+        };
+        Ok((found.id.clone(), PathBuf::from(&found.path)))
+    }
+}
+
+impl Opened {
+    pub(crate) fn board(&self) -> Arc<Board> {
+        self.project.board()
+    }
+
+    pub(crate) fn now(&self) -> board::Timestamp {
+        SystemClock.now()
+    }
+
+    pub(crate) fn saihai_dir(&self) -> PathBuf {
+        self.path.join(".saihai")
+    }
+
+    /// Submits a command as the owner.
+    pub(crate) async fn submit(&self, command: board::Command) -> Result<Receipt<Board>, Failure> {
+        self.project.submit(owner(), command).await.map_err(|error| self.failure(error))
+    }
+
+    pub(crate) fn failure(&self, error: ControlError) -> Failure {
+        Failure::control(error, self.language)
+    }
+
+    pub(crate) fn refusal(&self, refusal: board::Refusal) -> Failure {
+        Failure::refused(&refusal, self.language)
+    }
+
+    /// One of two wordings, by language.
+    pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
+        match self.language {
+            Language::En => en.into(),
+            Language::Ja => ja.into(),
+        }
+    }
+}
+
+/// Whoever sits at this terminal.
+pub(crate) fn owner() -> Actor {
+    let name = std::env::var("USER").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "owner".into());
+    Actor::Owner(name.into())
+}
+
+fn not_initialised() -> Failure {
+    Failure::new(
+        Exit::Configuration,
+        "not_initialised",
+        "This directory is not in a Saihai project.",
+        "Run `saihai init` in your git repository, or name a project with `--project`.",
+    )
+}
+
+/// The registered project whose repository is the nearest one around a directory.
+fn around<'a>(installation: &'a Installation, directory: &Path) -> Option<&'a board::Project> {
+    let directory = std::fs::canonicalize(directory).ok()?;
+    directory.ancestors().find_map(|ancestor| installation.project_at(ancestor.to_str()?))
+}
+
+fn default_home() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share"))).map(|data| data.join("saihai"))
+}
+
+/// The home holds everything an agent has said and every hash: it is its owner's alone.
+fn make_home(home: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| {
+        Failure::new(
+            Exit::Store,
+            "store",
+            format!("cannot make the directory {}: {error}", home.display()),
+            "Check its permissions, or set SAIHAI_HOME to a directory you can write to.",
+        )
+    })
+}
+
+pub(crate) fn locale_language() -> Language {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_MESSAGES")).or_else(|| set("LANG")).unwrap_or_default();
+    if locale.starts_with("ja") { Language::Ja } else { Language::En }
+}

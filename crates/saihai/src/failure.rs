@@ -1,0 +1,131 @@
+//! How does a command fail? With a code, a message, a hint that names the next step, and an exit code.
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use board::{Audience, Code, Language, Refusal};
+use control::ControlError;
+use definitions::Problems;
+use store::StoreError;
+
+use crate::show::Format;
+
+/// The exit codes of C3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Refused = 1,
+    Usage = 2,
+    Configuration = 3,
+    Store = 4,
+    NotFound = 5,
+    Conflict = 6,
+}
+
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) hint: String,
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), hint: hint.into(), exit }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, "failed", message, hint)
+    }
+
+    pub(crate) fn bad_argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, Code::InvalidArgument.as_str(), message, hint)
+    }
+
+    pub(crate) fn refused(refusal: &Refusal, language: Language) -> Self {
+        Self {
+            code: refusal.code().as_str().into(),
+            message: refusal.message(language),
+            hint: refusal.hint(language, Audience::Person),
+            exit: exit_of(refusal.code()),
+        }
+    }
+
+    pub(crate) fn store(error: &StoreError) -> Self {
+        Self::new(Exit::Store, "store", error.to_string(), error.hint())
+    }
+
+    pub(crate) fn control(error: ControlError, language: Language) -> Self {
+        match error {
+            ControlError::Refused(refusal) => Self::refused(&refusal, language),
+            ControlError::Store(error) => Self::store(&error),
+            ControlError::Unreadable { .. } | ControlError::Closed => {
+                Self::new(Exit::Store, "store", error.to_string(), "Run `saihai log verify`.")
+            }
+        }
+    }
+
+    pub(crate) fn definitions(problems: &Problems) -> Self {
+        Self::new(
+            Exit::Configuration,
+            "bad_configuration",
+            problems.to_string(),
+            "Correct the file and run the command again; nothing was changed.",
+        )
+    }
+
+    /// Says it on stderr: one line of JSON for programs, two lines for people.
+    pub(crate) fn report(&self, format: Format) -> ExitCode {
+        match format {
+            Format::Json => {
+                let error = serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint });
+                eprintln!("{error}");
+            }
+            Format::Text | Format::Quiet => {
+                let (red, off) = if colour() { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+                eprintln!("{red}error{off}: {}", self.message);
+                if !self.hint.is_empty() {
+                    eprintln!("hint: {}", self.hint);
+                }
+            }
+        }
+        ExitCode::from(self.exit as u8)
+    }
+}
+
+fn colour() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+fn exit_of(code: Code) -> Exit {
+    match code {
+        Code::NotFound => Exit::NotFound,
+        Code::InvalidArgument => Exit::Usage,
+        Code::NotAllowed | Code::LimitReached | Code::Duplicate | Code::Cycle | Code::CannotHelp | Code::FuelSpent => {
+            Exit::Refused
+        }
+        Code::IllegalTransition
+        | Code::NotReady
+        | Code::StateConflict
+        | Code::AlreadyClaimed
+        | Code::ChildrenUnsettled
+        | Code::NotMerged
+        | Code::Interrupted
+        | Code::StaleSession => Exit::Conflict,
+    }
+}
+
+/// What clap has to say: help and version are answers, everything else is a usage error.
+pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+    use clap::error::ErrorKind;
+    let answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if answer || !json {
+        // Nobody is left to tell if this cannot be written.
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    let text = error.render().to_string();
+    let message: Vec<_> = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
+    let message = message.join(" ").trim().trim_start_matches("error: ").to_owned();
+    Failure::new(Exit::Usage, "usage", message, "Run the command with --help.").report(Format::Json)
+}

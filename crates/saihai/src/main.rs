@@ -1,0 +1,39 @@
+//! The command line of Saihai: one file per command, one door to the board for all of them.
+
+mod cli;
+mod commands;
+mod context;
+mod failure;
+mod git;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::Cli;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::show::Format;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error, arguments.iter().any(|argument| argument == "--json")),
+    };
+    let format = Format::of(&cli.global);
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(format),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start: {error}"), "Try again."))?;
+    let context = Context::new(cli.global)?;
+    runtime.block_on(commands::run(&context, cli.command))
+}

@@ -1,0 +1,77 @@
+//! How is a result shown: for people, for programs, or as bare ids?
+
+use std::io::{IsTerminal as _, Write as _};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use crate::cli::Global;
+use crate::failure::Failure;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Text,
+    Json,
+    Quiet,
+}
+
+impl Format {
+    pub(crate) fn of(global: &Global) -> Self {
+        match (global.json, global.quiet) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Quiet,
+            (false, false) => Self::Text,
+        }
+    }
+
+    /// Prints one result in this format: only the one that is wanted is made.
+    pub(crate) fn print<T: Serialize>(
+        self,
+        json: &T,
+        ids: impl FnOnce() -> Vec<String>,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+        let written = match self {
+            Self::Json => {
+                serde_json::to_writer(&mut out, json).map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n"))
+            }
+            Self::Quiet => ids().iter().try_for_each(|id| writeln!(out, "{id}")),
+            Self::Text => {
+                let text = text();
+                if text.is_empty() { Ok(()) } else { writeln!(out, "{}", text.trim_end()) }
+            }
+        };
+        match written.and_then(|()| out.flush()) {
+            // Whoever closed the pipe has read enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => {
+                Err(Failure::failed(format!("cannot write the result: {error}"), "Free some space and try again."))
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// Columns without lines, as wide as the terminal allows.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(head).set_content_arrangement(ContentArrangement::Disabled);
+    if std::io::stdout().is_terminal() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
+    for row in rows {
+        table.add_row(row.map(|cell| clean(&cell)));
+    }
+    let text = table.to_string();
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Text from agents and files without anything that moves a terminal's cursor.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".into(), |value| value.to_string())
+}

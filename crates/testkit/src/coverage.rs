@@ -1,0 +1,201 @@
+//! Which requirement is cited by which test, and which by none?
+//!
+//! The ids come from `docs/requirements.md`. A test cites an id in its doc comment; a file below
+//! `crates/*/tests/` cites for all of its tests in its `//!`; a contract cites in the doc comment of
+//! its function, provided that a macro with `contract` in its name lists it; a script cites in a
+//! line `# Tests: E1, E2`. A range such as `F30–F32` stands for all ids between.
+
+mod catalogue;
+mod cites;
+mod lines;
+mod place;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use catalogue::Catalogue;
+use cites::{Cite, Scanned};
+use place::Place;
+
+/// The command that writes the page.
+pub const COMMAND: &str = "cargo run -p testkit --bin coverage";
+
+/// How many tests of an id are named.
+const NAMED: usize = 3;
+
+/// The path of the page in the repository.
+pub const PAGE: &str = "docs/coverage.md";
+
+const REQUIREMENTS: &str = "docs/requirements.md";
+
+/// The page, from the repository at `root`.
+pub fn page(root: &Path) -> io::Result<String> {
+    let catalogue = Catalogue::read(&read(&root.join(REQUIREMENTS))?);
+    let mut cites = rust_cites(root)?;
+    cites.extend(script_cites(root)?);
+    Ok(render(&catalogue, &cites))
+}
+
+/// All cites of the Rust files below `crates/`. Contracts are looked up within their crate.
+fn rust_cites(root: &Path) -> io::Result<Vec<Cite>> {
+    let mut crates: BTreeMap<String, Scanned> = BTreeMap::new();
+    for file in files(root, "crates")?.iter().filter(|file| has_extension(file, "rs")) {
+        if let Some(place) = Place::of(file) {
+            let scanned = cites::scan(&place, &read(&root.join(file))?);
+            crates.entry(place.crate_name().to_owned()).or_default().add(scanned);
+        }
+    }
+    Ok(crates.into_values().flat_map(Scanned::into_cites).collect())
+}
+
+fn script_cites(root: &Path) -> io::Result<Vec<Cite>> {
+    let mut scripts = files(root, "scripts")?;
+    scripts.extend(files(root, "tests")?.into_iter().filter(|file| has_extension(file, "sh")));
+    let mut cites = Vec::new();
+    for file in scripts {
+        let text = read(&root.join(&file))?;
+        cites.extend(cites::in_script(&file.display().to_string(), &text));
+    }
+    Ok(cites)
+}
+
+fn has_extension(file: &Path, extension: &str) -> bool {
+    file.extension().is_some_and(|found| found == extension)
+}
+
+/// The visible files below a directory, relative to `root`, in order; none if there is no such.
+fn files(root: &Path, directory: &str) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![PathBuf::from(directory)];
+    while let Some(relative) = waiting.pop() {
+        let entries = match fs::read_dir(root.join(&relative)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(about(&relative, &error)),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name();
+            let path = relative.join(&name);
+            let kind = entry.file_type()?;
+            if name.as_encoded_bytes().starts_with(b".") || name == "target" {
+                continue;
+            } else if kind.is_dir() {
+                waiting.push(path);
+            } else if kind.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The file's text; what is not UTF-8 cites nothing and does no harm.
+fn read(path: &Path) -> io::Result<String> {
+    let bytes = fs::read(path).map_err(|error| about(path, &error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+fn render(catalogue: &Catalogue, cites: &[Cite]) -> String {
+    let mut tests: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut strangers: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for cite in cites {
+        let found = catalogue.find(&cite.text);
+        for id in found.known {
+            tests.entry(id).or_default().insert(&cite.test);
+        }
+        for id in found.unknown {
+            strangers.entry(id).or_default().insert(&cite.test);
+        }
+    }
+    let mut page =
+        format!("# Coverage\n\nPrinted by `{COMMAND}` from [requirements.md](requirements.md) and the tests.\n\n");
+    page += &summary(catalogue, &tests);
+    page += "\n## Cited by no test yet\n\n";
+    page += &uncited(catalogue, &tests);
+    if !strangers.is_empty() {
+        page += "\n## Cited, but no such id\n\n| id | cited by |\n|---|---|\n";
+        strangers.iter().for_each(|(id, tests)| row(&mut page, id, Some(tests)));
+    }
+    page += "\n## Cited by\n\n| id | cited by |\n|---|---|\n";
+    catalogue.ids().for_each(|id| row(&mut page, id, tests.get(id)));
+    page
+}
+
+fn summary(catalogue: &Catalogue, tests: &BTreeMap<&str, BTreeSet<&str>>) -> String {
+    let (lessons, requirements): (Vec<_>, Vec<_>) = catalogue.ids().partition(|id| catalogue::is_lesson(id));
+    let cited = |ids: &[&str]| ids.iter().filter(|id| tests.contains_key(*id)).count();
+    format!(
+        "{} of {} requirements and {} of {} lessons are cited by a test.\n",
+        cited(&requirements),
+        requirements.len(),
+        cited(&lessons),
+        lessons.len()
+    )
+}
+
+/// One line for each family of ids.
+fn uncited(catalogue: &Catalogue, tests: &BTreeMap<&str, BTreeSet<&str>>) -> String {
+    let mut families: Vec<(char, Vec<&str>)> = Vec::new();
+    for id in catalogue.ids().filter(|id| !tests.contains_key(id)) {
+        let family = catalogue::family(id);
+        match families.last_mut() {
+            Some((last, ids)) if *last == family => ids.push(id),
+            Some(_) | None => families.push((family, vec![id])),
+        }
+    }
+    if families.is_empty() {
+        return "None.\n".into();
+    }
+    families.iter().map(|(_, ids)| format!("- {}\n", ids.join(", "))).collect()
+}
+
+fn row(page: &mut String, id: &str, tests: Option<&BTreeSet<&str>>) {
+    let tests: Vec<_> = tests.into_iter().flatten().collect();
+    let mut named = tests.iter().take(NAMED).map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ");
+    if tests.len() > NAMED {
+        named += &format!(" +{}", tests.len() - NAMED);
+    }
+    if named.is_empty() {
+        named.push('-');
+    }
+    writeln!(page, "| {id} | {named} |").expect("writing to a string does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Catalogue, Cite, render};
+
+    fn cite(test: &str, text: &str) -> Cite {
+        Cite { test: test.into(), text: text.into() }
+    }
+
+    #[test]
+    fn the_page_counts_lists_and_names_three() {
+        let catalogue = Catalogue::read("| id | what |\n|---|---|\n| E1 | a |\n| E2 | b |\n| L1 | c |\n| F1 | d |\n");
+        let cites = [cite("a::d", "E2"), cite("a::c", "E2"), cite("a::b", "E2, F2"), cite("a::a", "E2"), cite("x", "")];
+        let expected = "# Coverage\n\n\
+            Printed by `cargo run -p testkit --bin coverage` from [requirements.md](requirements.md) and the tests.\n\n\
+            1 of 3 requirements and 0 of 1 lessons are cited by a test.\n\n\
+            ## Cited by no test yet\n\n- E1\n- L1\n- F1\n\n\
+            ## Cited, but no such id\n\n| id | cited by |\n|---|---|\n| F2 | `a::b` |\n\n\
+            ## Cited by\n\n| id | cited by |\n|---|---|\n\
+            | E1 | - |\n| E2 | `a::a`, `a::b`, `a::c` +1 |\n| L1 | - |\n| F1 | - |\n";
+        assert_eq!(render(&catalogue, &cites), expected);
+    }
+
+    #[test]
+    fn a_page_without_gaps_says_so() {
+        let catalogue = Catalogue::read("| E1 | a |\n");
+        let page = render(&catalogue, &[cite("t", "E1")]);
+        assert!(page.contains("1 of 1 requirements and 0 of 0 lessons"), "{page}");
+        assert!(page.contains("## Cited by no test yet\n\nNone.\n\n## Cited by\n"), "{page}");
+    }
+}

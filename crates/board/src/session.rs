@@ -161,7 +161,9 @@ pub struct Session {
     pub model: Option<ModelReport>,
     pub fetched: bool,
     pub choice: Option<Choice>,
-    /// It was told to `wait`, with the board as of this event.
+    /// The event of that choice: what the manager knew of the board when it chose.
+    pub chosen: Seq,
+    /// It was told to `wait`, having chosen so at this event.
     pub wait_given: Option<Seq>,
     pub claim: Option<Claim>,
     pub logged_out: bool,

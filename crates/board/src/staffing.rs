@@ -137,6 +137,9 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
     if task.status != Status::InProgress || board.held_by(task).is_some() {
         return hold(not_in_progress(board, agent, task));
     }
+    if task.used.sessions >= board.settings.limits.max_task_sessions {
+        return hold(Reason::FuelSpent);
+    }
     if let Some(until) = cooling_until(board, agent, task.not_before, now) {
         return hold(Reason::CoolingDown).until(until);
     }

@@ -126,8 +126,8 @@ impl Rejection {
             Self::ScopeViolation { .. } => "scope_violation",
             Self::NoChange => "no_change",
             Self::Conflict { .. } => "conflict",
-            Self::Check { .. } => "check",
-            Self::Goal { .. } => "goal",
+            // V2.8 knows one word for both.
+            Self::Check { .. } | Self::Goal { .. } => "check",
             Self::ChildrenOpen => "children_open",
         }
     }

@@ -1,3 +1,5 @@
-//! placeholder
+//! What do tests of the whole need: teams that are simulated, and a page that tells what is proved.
 
 pub mod coverage;
+
+pub mod simulation;

@@ -3,6 +3,7 @@
 use super::{Decision, Desk, block_for_fuel};
 use crate::event::What;
 use crate::fuel::{self, Fuel};
+use crate::interrupt::interrupt;
 use crate::next_action::lapsed;
 use crate::readiness;
 use crate::refusal::{Because, Refusal};
@@ -11,7 +12,7 @@ use crate::session::{
 };
 use crate::staffing::{self, Action};
 use crate::task::{Status, Task};
-use crate::verdict::{self, Evidence, Policy, Rejection, Verdict, WorkspaceFacts};
+use crate::verdict::{self, Evidence, Inconclusive, Policy, Rejection, Verdict, WorkspaceFacts};
 use crate::{
     Actor, AgentId, Completion, Generation, Hierarchy, Mode, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp,
 };
@@ -259,6 +260,10 @@ impl Desk<'_> {
         left_waiting: bool,
         workspace: Option<&WorkspaceFacts>,
     ) -> Result<Option<Verdict>, Refusal> {
+        // Whoever was told to stop is not judged by what came of it (L4).
+        if task.status != Status::InProgress || interrupt(self.board, session).is_some() {
+            return Ok(Some(Verdict::None(Inconclusive::Stopped)));
+        }
         let agent = self.board.agent(&session.agent)?;
         let mut children = self.board.live_children(task).peekable();
         let children_done = children.peek().is_some() && children.all(|child| child.status == Status::Done);
@@ -311,7 +316,7 @@ impl Desk<'_> {
     fn concluded(&self, session: &Session, task: &Task, verdict: Verdict) -> Vec<What> {
         let mut happened = vec![What::Judged { session: session.id, verdict: Some(verdict.clone()) }];
         let ours = task.status == Status::InProgress && task.assignee.as_ref() == Some(&session.agent);
-        if !ours || session.stop.is_some() {
+        if !ours {
             return happened;
         }
         let moved =

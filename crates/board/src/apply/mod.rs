@@ -94,8 +94,10 @@ impl Fold<'_> {
             What::TaskFetched { session } => self.session(*session, |session| session.fetched = true),
             What::StepGiven { session, step } => self.step_given(*session, *step),
             What::ActionChosen { session, choice, .. } => {
+                let seq = self.board.seq;
                 self.session(*session, |session| {
                     session.choice = Some(*choice);
+                    session.chosen = seq;
                     session.wait_given = None;
                 });
             }

@@ -66,6 +66,7 @@ impl Fold<'_> {
             model: None,
             fetched: false,
             choice: None,
+            chosen: 0,
             wait_given: None,
             claim: None,
             logged_out: false,
@@ -146,7 +147,6 @@ impl Fold<'_> {
         let Some(session) = self.board.sessions.get(&id).cloned() else { return };
         let times = fuel::times_given(self.board, &session, &step) + 1;
         let fact = fuel::last_fact(self.board, &session);
-        let seq = self.board.seq;
         self.session(id, |session| {
             if session.given.since_fact != fact {
                 session.given = Given { since_fact: fact, counts: Vec::new() };
@@ -157,7 +157,7 @@ impl Fold<'_> {
             }
             match (step, session.choice) {
                 (Step::Start | Step::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
-                (Step::Wait, _) if session.wait_given.is_none() => session.wait_given = Some(seq),
+                (Step::Wait, _) => session.wait_given = Some(session.chosen),
                 _ => {}
             }
         });

@@ -1,7 +1,8 @@
 //! Does each guard of L1 hold, for everybody, and do readiness (L3) and holding (L4) too?
 
 use board::{
-    Because, Code, Command, Destination, Interrupt, Move, Obstacle, Party, ProcessEnd, Status, Step, What, obstacles,
+    Because, Code, Command, Destination, Interrupt, Obstacle, Party, ProcessEnd, Status, Step, What, lifecycle::Move,
+    obstacles,
 };
 
 use crate::team::{Team, assigning, claiming, depending, forced, moving};

@@ -111,9 +111,15 @@ impl Stage {
         match status {
             Backlog | Todo => {}
             InProgress => assignee = Some(team.world.enter("w1", task)),
-            Blocked | Cancelled => drop(team.world.go(&lead, task, status)),
-            Done => drop(team.world.complete("w1", task)),
-            Failed => drop(team.world.crash("w1", task)),
+            Blocked | Cancelled => {
+                team.world.go(&lead, task, status);
+            }
+            Done => {
+                team.world.complete("w1", task);
+            }
+            Failed => {
+                team.world.crash("w1", task);
+            }
         }
         let sessions = [
             (Who::Mover, Some(team.lead)),
@@ -139,9 +145,15 @@ impl Stage {
         match status {
             Todo => {}
             InProgress => assignee = Some(world.enter("w1", task)),
-            Backlog | Blocked | Cancelled => drop(world.go(&owner(), task, status)),
-            Done => drop(world.complete("w1", task)),
-            Failed => drop(world.crash("w1", task)),
+            Backlog | Blocked | Cancelled => {
+                world.go(&owner(), task, status);
+            }
+            Done => {
+                world.complete("w1", task);
+            }
+            Failed => {
+                world.crash("w1", task);
+            }
         }
         let sessions = [
             (Who::MoverInChat, Some(chats[0])),
@@ -163,7 +175,9 @@ impl Stage {
         let chat = world.chat("w1");
         match status {
             Todo => {}
-            Backlog | InProgress | Cancelled => drop(world.go(&doer, step, status)),
+            Backlog | InProgress | Cancelled => {
+                world.go(&doer, step, status);
+            }
             Blocked | Done | Failed => {
                 world.go(&doer, step, InProgress);
                 world.go(&doer, step, status);

@@ -1,0 +1,113 @@
+//! Are messages neither lost nor shown for ever (F86, F87), and what starts a chat?
+
+use board::{Actor, Code, Command, MessageId, Party, ProcessEnd, Purpose, Reason, Span, Staffing};
+
+use crate::team::{claiming_chat, writing};
+use crate::world::{World, agent, owner, runner};
+
+fn unread(world: &World, id: &str) -> usize {
+    world.board.unread(world.board.agent(&agent(id)).unwrap()).count()
+}
+
+/// F86: twelve messages are twelve messages; a sequence number is the cursor, not the time.
+#[test]
+fn all_unread_messages_are_shown_and_acknowledged_by_the_next_call() {
+    let mut world = World::new();
+    for _ in 0..11 {
+        world.must(&owner(), writing("w1"));
+    }
+    let chat = world.chat("w1");
+    let me = Actor::Session(chat);
+    world.report_model(chat);
+    assert_eq!(unread(&world, "w1"), 12);
+    world.must(&me, Command::ShowMessages);
+    assert_eq!((world.session(chat).shown_upto, unread(&world, "w1")), (Some(MessageId(12)), 12));
+    world.must(&owner(), writing("w1"));
+    world.ask(chat);
+    assert_eq!(unread(&world, "w1"), 1);
+    world.must(&me, Command::ShowMessages);
+    world.must(&me, Command::Logout);
+    assert_eq!(unread(&world, "w1"), 0);
+}
+
+/// F87: a message that was read and not answered starts nobody again.
+#[test]
+fn message_that_was_read_starts_nobody_again() {
+    let mut world = World::new();
+    let chat = world.chat("w1");
+    world.must(&Actor::Session(chat), Command::ShowMessages);
+    world.leave(chat);
+    assert_eq!(world.staff("w1").reason, Reason::NoInProgressTask);
+}
+
+/// F87, A3: a chat that ends without reading is not started again at once, and not for ever.
+#[test]
+fn chat_that_reads_nothing_backs_off_until_the_message_expires() {
+    let mut world = World::new();
+    world.must(&owner(), writing("w1"));
+    let mut starts = 0;
+    for _ in 0..600 {
+        let Staffing { reason, .. } = world.staff("w1");
+        if world.attempt(&runner(), &claiming_chat("w1")).is_ok() {
+            starts += 1;
+            let chat = world.board.agent(&agent("w1")).unwrap().chat.live.unwrap();
+            world.end(chat, ProcessEnd::exited(1));
+        } else if reason == Reason::MessageExpired {
+            break;
+        }
+        world.pass(Span::seconds(1));
+    }
+    assert_eq!((starts, world.staff("w1").reason), (6, Reason::MessageExpired));
+}
+
+/// G3, F26: only the owner's messages start a chat; agents cannot start each other by mentioning.
+#[test]
+fn only_the_owners_messages_start_a_chat() {
+    let mut world = World::new();
+    let chat = world.chat("w1");
+    world.must(&Actor::Session(chat), writing("w2"));
+    world.must(&Actor::System, writing("w2"));
+    assert_eq!((unread(&world, "w2"), world.staff("w2").reason), (2, Reason::NoInProgressTask));
+    assert_eq!(world.refused(&runner(), claiming_chat("w2")), Code::AlreadyClaimed);
+}
+
+/// F30: the end of a chat touches neither the task session of the same agent nor its task.
+#[test]
+fn end_of_a_chat_leaves_the_task_session_alone() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let chat = world.chat("w1");
+    let before = (world.session(session).clone(), world.task(task).clone());
+    world.end(chat, ProcessEnd::exited(1));
+    assert_eq!((world.session(session), world.task(task)), (&before.0, &before.1));
+    assert_eq!(world.session(chat).verdict, None);
+    assert!(!world.session(chat).is_live());
+    assert_eq!(world.session(session).purpose, Purpose::Task(task));
+}
+
+/// M4: who reads what: messages belong to chats, tasks to task sessions.
+#[test]
+fn chats_read_messages_and_task_sessions_work() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let (session, chat) = (world.enter("w1", task), world.chat("w1"));
+    assert_eq!(world.cannot(session, Command::ShowMessages), Code::NotAllowed);
+    for command in [Command::FetchTask, crate::team::saving(), crate::team::reporting(board::Outcome::Success)] {
+        assert_eq!(world.cannot(chat, command), Code::NotAllowed);
+    }
+}
+
+/// M4: a message has a reader that is there, and at most 4,000 characters.
+#[test]
+fn message_has_a_reader_and_a_length() {
+    let mut world = World::new();
+    let chat = world.chat("w1");
+    let say = |to, content: &str| Command::SendMessage { to, content: content.into(), related_task: None };
+    assert_eq!(world.cannot(chat, say(Party::Agent(agent("w1")), "me")), Code::InvalidArgument);
+    assert_eq!(world.cannot(chat, say(Party::System, "it")), Code::InvalidArgument);
+    assert_eq!(world.cannot(chat, say(Party::Agent(agent("nobody")), "you")), Code::NotFound);
+    assert_eq!(world.cannot(chat, say(Party::Owner, &"x".repeat(4_001))), Code::InvalidArgument);
+    assert_eq!(world.cannot(chat, say(Party::Owner, " ")), Code::InvalidArgument);
+    world.must(&Actor::Session(chat), say(Party::Owner, &"字".repeat(4_000)));
+}

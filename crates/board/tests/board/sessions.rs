@@ -1,0 +1,177 @@
+//! Does one task have one session, and does a stale report change nothing (S1, S2)?
+
+use board::{
+    Actor, Code, Command, Driver, EndReason, Generation, Inconclusive, ProcessEnd, Purpose, Span, Status, Verdict,
+    admit,
+};
+
+use crate::team::{claiming, merged};
+use crate::world::{World, agent, owner, roster, runner};
+
+/// S1, F85: of eight claims for one task exactly one wins.
+#[test]
+fn of_many_claims_exactly_one_wins() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let wins = (0..8).filter(|_| world.attempt(&runner(), &claiming("w1", task)).is_ok()).count();
+    assert_eq!((wins, world.board.all_live_sessions().count()), (1, 1));
+}
+
+/// S1: a session is one event, with generation, lease and credential.
+#[test]
+fn claim_is_one_event() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let events = world.must(&runner(), claiming("w1", task));
+    let expected = board::What::SessionClaimed {
+        session: board::SessionId(1),
+        agent: agent("w1"),
+        purpose: Purpose::Task(task),
+        driver: Driver::Runner { runner: "r".parse().unwrap(), spawn: "s".parse().unwrap() },
+        generation: Generation(1),
+        lease_until: Some(world.now + Span::seconds(60)),
+        credential: None,
+    };
+    assert_eq!(events.into_iter().map(|event| event.what).collect::<Vec<_>>(), [expected]);
+}
+
+/// S1, S4: who may claim: runners for whom the task is; not owners, not agents.
+#[test]
+fn only_runners_claim_and_only_for_the_assignee() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    for actor in [owner(), Actor::Session(session)] {
+        assert_eq!(world.refused(&actor, claiming("w1", task)), Code::NotAllowed);
+    }
+    assert_eq!(world.refused(&runner(), claiming("w2", task)), Code::NotAllowed);
+    let step = world.create(&Actor::Session(session), &["one"])[0];
+    assert_eq!(world.refused(&runner(), claiming("w1", step)), Code::NotAllowed);
+}
+
+/// S1: a report of an older generation, of another runner or after the end is refused.
+#[test]
+fn stale_reports_are_refused() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let first = world.claim("w1", task);
+    let end = |session, generation| Command::EndProcess {
+        session,
+        generation,
+        end: ProcessEnd::exited(0),
+        artifacts: Vec::new(),
+        usage: None,
+    };
+    let stranger = Actor::Runner("other".parse().unwrap());
+    assert_eq!(world.refused(&stranger, end(first, Generation(1))), Code::NotAllowed);
+    assert_eq!(world.refused(&runner(), end(first, Generation(0))), Code::StaleSession);
+    world.end(first, ProcessEnd::because(EndReason::Lost));
+    assert_eq!(world.refused(&runner(), end(first, Generation(1))), Code::StaleSession);
+    world.now = world.staff("w1").until.unwrap();
+    let second = world.claim("w1", task);
+    assert_eq!(world.session(second).generation, Generation(2));
+    assert_eq!(world.refused(&runner(), end(second, Generation(1))), Code::StaleSession);
+    let facts = Command::ExamineWorkspace { session: second, generation: Generation(2), facts: Box::new(merged()) };
+    assert_eq!(world.refused(&runner(), facts), Code::StaleSession);
+}
+
+/// S2, F31, F32: the lease slides with every renewal; when it lapses the session is lost and the task free.
+#[test]
+fn lapsed_lease_loses_the_session_and_frees_the_task() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    world.tend(Span::minutes(120));
+    assert!(world.must(&Actor::System, Command::Sweep).is_empty());
+    world.pass(Span::seconds(60));
+    assert!(world.must(&Actor::System, Command::Sweep).is_empty());
+    world.pass(Span(1));
+    let generation = world.session(session).generation;
+    let renew = Command::RenewLeases { sessions: vec![(session, generation)] };
+    assert_eq!(world.refused(&runner(), renew), Code::StaleSession);
+    world.must(&Actor::System, Command::Sweep);
+    assert_eq!(world.session(session).verdict, Some(Verdict::None(Inconclusive::Lost)));
+    assert_eq!((world.task(task).live, world.task(task).used.attempts), (None, 0));
+    world.now = world.staff("w1").until.unwrap();
+    world.claim("w1", task);
+}
+
+/// S2: one renewal for many sessions renews those that live.
+#[test]
+fn renewal_renews_what_lives() {
+    let mut world = World::new();
+    let (first, second) = (world.started("w1"), world.started("w2"));
+    let (one, two) = (world.claim("w1", first), world.claim("w2", second));
+    world.end(one, ProcessEnd::because(EndReason::Lost));
+    world.pass(Span::seconds(30));
+    let events = world.must(&runner(), Command::RenewLeases { sessions: vec![(one, Generation(1)), (two, Generation(1))] });
+    let renewed = board::What::LeasesRenewed { sessions: vec![two], until: world.now + Span::seconds(60) };
+    assert_eq!(events[0].what, renewed);
+}
+
+/// S3, V7: an attached agent's own calls renew its lease of an hour.
+#[test]
+fn calls_of_an_attached_agent_renew_its_lease() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let purpose = Purpose::Task(task);
+    let driver = Driver::Attached;
+    world.must(&Actor::System, Command::Claim { agent: agent("w1"), purpose, driver, credential: None, forced: false });
+    let session = world.task(task).live.unwrap();
+    for _ in 0..3 {
+        world.pass(Span::minutes(59));
+        world.report_model(session);
+    }
+    world.pass(Span::minutes(61));
+    world.must(&Actor::System, Command::Sweep);
+    assert!(!world.session(session).is_live());
+}
+
+/// F81, R8: applying the same roster twice changes nothing; who has work cannot leave.
+#[test]
+fn roster_is_idempotent_and_keeps_who_has_work() {
+    let mut world = World::new();
+    assert!(world.must(&owner(), Command::ApplyRoster { agents: roster() }).is_empty());
+    let task = world.started("w1");
+    let others: Vec<_> = roster().into_iter().filter(|spec| spec.id != agent("w1")).collect();
+    let refusal = world.refusal(&owner(), &Command::ApplyRoster { agents: others });
+    assert_eq!(*refusal.0, board::Because::AgentInUse { agent: agent("w1"), tasks: vec![task] });
+    let mut twice = roster();
+    twice.push(roster().remove(0));
+    assert_eq!(world.refused(&owner(), Command::ApplyRoster { agents: twice }), Code::InvalidArgument);
+}
+
+/// S4, F35: what belongs to owner and runner is refused to agents.
+#[test]
+fn agents_cannot_do_what_belongs_to_owner_and_runner() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let settings = Box::new(world.board.settings.clone());
+    let commands = [
+        Command::Configure { settings },
+        Command::Pause,
+        Command::Resume,
+        Command::ApplyRoster { agents: Vec::new() },
+        Command::SetPasskey { agent: agent("w1"), hash: board::SecretHash("h".into()) },
+        Command::ParkAccount { account: "codex".into(), until: world.now },
+        Command::RecordBranch { task, branch: "b".into(), base: "c".into() },
+        Command::StopSession { session },
+        Command::ReportRunning { session, generation: Generation(1) },
+        Command::EndProcess { session, generation: Generation(1), end: ProcessEnd::exited(0), artifacts: vec![], usage: None },
+    ];
+    for command in commands {
+        assert_eq!(world.cannot(session, command), Code::NotAllowed);
+    }
+}
+
+/// E1: asking changes nothing, and the same question has the same answer.
+#[test]
+fn admit_is_pure() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let before = world.board.clone();
+    let ask = || admit(&world.board, &runner(), &claiming("w1", task), world.now);
+    assert_eq!(ask(), ask());
+    assert_eq!((world.board.clone(), world.task(task).status), (before, Status::InProgress));
+}

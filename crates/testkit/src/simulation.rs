@@ -1,0 +1,102 @@
+//! Does a whole team keep every promise, whatever its agents, clocks, stores and servers do (T1)?
+//!
+//! One *schedule* is a world made from a seed: a project, a roster, agents of every temper, two
+//! servers on one store, a clock that jumps. It is run on the real core and the real control, and
+//! after every step all invariants are checked. Then the faults end, the agents turn obedient, and
+//! everything must come to rest: a state from which nothing can move is a failure too.
+
+mod agents;
+mod clock;
+mod flaky;
+mod invariants;
+mod world;
+
+use std::fmt;
+
+use invariants::Invariants;
+use world::World;
+
+/// How much is simulated.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Steps with faults, before everything is let come to rest.
+    pub steps: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { steps: 120 }
+    }
+}
+
+/// What one schedule did, so that a test can see that something was tested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    pub events: u64,
+    pub sessions: u32,
+    pub done: u32,
+    pub refused: u32,
+    pub restarts: u32,
+    pub conflicts: u32,
+}
+
+impl std::ops::AddAssign for Stats {
+    fn add_assign(&mut self, other: Self) {
+        self.events += other.events;
+        self.sessions += other.sessions;
+        self.done += other.done;
+        self.refused += other.refused;
+        self.restarts += other.restarts;
+        self.conflicts += other.conflicts;
+    }
+}
+
+/// A promise that was broken, with what is needed to see it again.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    pub seed: u64,
+    pub step: u32,
+    pub promise: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, step, promise } = self;
+        write!(
+            f,
+            "seed {seed}, step {step}: {promise}\nreproduce with: cargo run --release -p testkit --bin simulate -- --seed {seed} --schedules 1"
+        )
+    }
+}
+
+/// Runs one schedule. The same seed and plan always do the same.
+pub fn run(seed: u64, plan: Plan) -> Result<Stats, Broken> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without IO can always be built");
+    runtime.block_on(schedule(seed, plan))
+}
+
+async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Broken> {
+    let broken = |step| move |promise| Broken { seed, step, promise };
+    let mut world = World::new(seed).await;
+    let mut invariants = Invariants::new(&world);
+    for step in 0..plan.steps {
+        world.step().await;
+        invariants.check(&world).await.map_err(broken(step))?;
+    }
+    world.calm_down().await;
+    // Enough for every allowance to be used up.
+    for step in plan.steps..plan.steps + 4_000 {
+        let moved = world.calm_step().await;
+        invariants.check(&world).await.map_err(broken(step))?;
+        if !moved {
+            break;
+        }
+    }
+    let board = world.board();
+    invariants.at_rest(&board, world.now()).map_err(broken(plan.steps + 4_000))?;
+    Ok(world.stats())
+}

@@ -1,0 +1,201 @@
+//! What must always be true, and what must be true when nothing moves any more?
+
+use board::{
+    Action, Actor, Board, Event, Kind, Party, Seq, SessionStatus, Settings, Status, Task, Timestamp, Verdict, What,
+    apply, lifecycle, staffing, why,
+};
+use control::{Decider as _, Project};
+use store::Store as _;
+
+use super::world::World;
+
+/// A second opinion: folds every event that reaches the store, and looks at each on its way.
+pub(super) struct Invariants {
+    shadow: Board,
+    /// The last events, in which a verdict's reason is looked for.
+    recent: Vec<Event>,
+}
+
+impl Invariants {
+    pub(super) fn new(world: &World) -> Self {
+        Self { shadow: Board::new(Settings::new(world.project_id().clone())), recent: Vec::new() }
+    }
+
+    pub(super) async fn check(&mut self, world: &World) -> Result<(), String> {
+        let stream = Project::stream(world.project_id());
+        let events = world.memory().read(&stream, self.shadow.seq, usize::MAX).await.map_err(|e| e.to_string())?;
+        for stored in &events {
+            let event = Board::decode(stored).map_err(|error| error.to_string())?;
+            self.witness(stored.seq, &event)?;
+            apply(&mut self.shadow, &event);
+            self.recent.push(event);
+        }
+        if events.is_empty() {
+            return Ok(());
+        }
+        for board in world.boards().filter(|board| board.seq == self.shadow.seq) {
+            if *board != self.shadow {
+                return Err(format!("replay differs from the live board at event {}", board.seq));
+            }
+        }
+        let snapshot = board::snapshot::decode(&board::snapshot::encode(&self.shadow)).map_err(|e| e.to_string())?;
+        if snapshot != self.shadow {
+            return Err("a snapshot does not read back".into());
+        }
+        self.shadow.tasks.values().try_for_each(|task| self.check_task(task, world.now()))?;
+        self.check_sessions()
+    }
+
+    /// Looks at one event, on the board before it.
+    fn witness(&self, seq: Seq, event: &Event) -> Result<(), String> {
+        match &event.what {
+            What::TaskMoved { task, from, to, by, forced, .. } => {
+                let Some(task) = self.shadow.tasks.get(task) else { return Err(format!("event {seq} moves nothing")) };
+                let before = task.block.as_ref().map(|block| block.before);
+                if task.status != *from || lifecycle::rule(*from, *to, before).is_none() {
+                    return Err(format!("event {seq}: {} went from {} to {to}", task.id, task.status));
+                }
+                if *forced && !matches!(event.by, Actor::Owner(_)) {
+                    return Err(format!("event {seq}: an agent forced {}", task.id));
+                }
+                if *to == Status::Done && !self.is_proved(task, event, by) {
+                    return Err(format!("event {seq}: {} is done without evidence", task.id));
+                }
+                Ok(())
+            }
+            What::SessionClaimed { session, purpose, .. } => {
+                match purpose.task().and_then(|id| self.shadow.tasks.get(&id)) {
+                    Some(task) if task.live.is_some() => {
+                        Err(format!("{session} claims {}, which is held by {:?}", task.id, task.live))
+                    }
+                    Some(_) | None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Done by the doer of a step, by the owner, or by a verdict in the same breath.
+    fn is_proved(&self, task: &Task, event: &Event, by: &Party) -> bool {
+        if task.kind == Kind::Step {
+            return matches!(event.by, Actor::Session(_) | Actor::Owner(_));
+        }
+        let judged = self.recent.last().map(|event| &event.what);
+        *by == Party::Owner || matches!(judged, Some(What::Judged { verdict: Some(Verdict::Done), .. }))
+    }
+
+    fn check_task(&self, task: &Task, now: Timestamp) -> Result<(), String> {
+        let (board, limits, id) = (&self.shadow, &self.shadow.settings.limits, task.id);
+        let unsettled = board.unsettled_children(task).count() as u32;
+        // A cancelled child cannot come back, but a done one can be reopened by the owner.
+        let fault = |what: &str| Err(format!("{id}: {what}"));
+        if task.children.len() as u32 > limits.max_children_ever || unsettled > limits.max_children_ever {
+            return fault("too many children");
+        }
+        if task.depth > limits.max_depth {
+            return fault("too deep");
+        }
+        if task.used.attempts > limits.max_attempts || task.used.idle_sessions > limits.max_idle_sessions {
+            return fault("more attempts than allowed");
+        }
+        if task.used.sessions > limits.max_task_sessions {
+            return fault("more sessions than allowed");
+        }
+        if task.used.retries_by_agents > limits.max_retries {
+            return fault("more retries than allowed");
+        }
+        if task.status == Status::Done && unsettled > 0 {
+            return fault("done before its children");
+        }
+        if task.status == Status::Cancelled && unsettled > 0 {
+            return fault("cancelled without its children");
+        }
+        if (task.status == Status::Blocked) != task.block.is_some() {
+            return fault("blocked without a reason, or a reason without a block");
+        }
+        if let Some(block) = &task.block
+            && block.reason.is_empty()
+        {
+            return fault("blocked without a reason");
+        }
+        match why(board, id, now) {
+            Ok(why) if !why.lines.is_empty() => Ok(()),
+            Ok(_) | Err(_) => fault("nobody can say why it is where it is"),
+        }
+    }
+
+    fn check_sessions(&self) -> Result<(), String> {
+        let board = &self.shadow;
+        for session in board.sessions.values() {
+            let slack = board.settings.limits.max_children_ever + 10;
+            if session.calls > board.settings.limits.max_calls + slack {
+                return Err(format!("{} made {} calls", session.id, session.calls));
+            }
+            if session.messages > board.settings.limits.max_messages {
+                return Err(format!("{} sent {} messages", session.id, session.messages));
+            }
+            if let Some(task) = session.task().and_then(|id| board.tasks.get(&id)) {
+                let holds = task.live == Some(session.id);
+                if holds != session.is_live() {
+                    return Err(format!("{} and {} do not agree on who holds it", session.id, task.id));
+                }
+            }
+            if session.status == SessionStatus::Ended && (session.end.is_none() || session.credential.is_some()) {
+                return Err(format!("{} ended without a fact, or kept its credential", session.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// When nothing moves any more, every task is settled or waits for somebody who is named, and
+    /// none waits for an agent that nobody will ever start.
+    pub(super) fn at_rest(&self, board: &Board, now: Timestamp) -> Result<(), String> {
+        if *board != self.shadow {
+            return Err("the live board is behind".into());
+        }
+        for agent in board.agents.keys() {
+            let answer = staffing(board, agent, now).map_err(|refusal| refusal.to_string())?;
+            if answer.action != Action::Hold {
+                let what = format!("at rest, and {agent} should {}: {}", answer.action, answer.reason);
+                return Err(format!("{what}\n{}", picture(board, now)));
+            }
+        }
+        for task in board.tasks.values().filter(|task| task.kind == Kind::Task) {
+            let stuck = task.status == Status::InProgress
+                && board.held_by(task).is_none()
+                && !self.waits_for_people(board, task);
+            if stuck {
+                return Err(format!("{} is in progress for ever\n{}", task.id, picture(board, now)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Some work below it, or some work that this waits for, is in the owner's hands.
+    fn waits_for_people(&self, board: &Board, task: &Task) -> bool {
+        let owners = |task: &Task| match task.status {
+            Status::Blocked => true,
+            Status::Failed => true,
+            Status::Backlog | Status::Todo => board.mover(task) == Party::Owner,
+            Status::InProgress | Status::Done | Status::Cancelled => false,
+        };
+        let below = board.descendants(task);
+        let related = below.iter().filter_map(|id| board.tasks.get(id)).flat_map(|task| {
+            let dependencies = task.dependencies.iter().filter_map(|id| board.tasks.get(id));
+            dependencies.chain([task])
+        });
+        related.into_iter().any(|task| owners(task))
+    }
+}
+
+/// Every task with what can be said of it, for whoever looks for the cause.
+fn picture(board: &Board, now: Timestamp) -> String {
+    let line = |task: &Task| {
+        let why = why(board, task.id, now).map(|why| why.lines);
+        format!(
+            "{} {} {} below {:?}, {:?}, {:?}: {why:?}",
+            task.id, task.kind, task.status, task.parent, task.assignee, task.used
+        )
+    };
+    board.tasks.values().map(|task| line(task)).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,438 @@
+//! What is in a schedule: a project, its team, two servers on one store, and what befalls them.
+
+use std::sync::Arc;
+
+use board::{
+    Actor, AgentId, AgentSpec, Board, CheckOutcome, CheckResult, Command, Completion, Decompose, Destination, Driver,
+    EndReason, Generation, Hierarchy, Limits, Merge, NewTask, Party, ProcessEnd, ProjectId, Purpose, RunnerId,
+    SessionId, SessionStatus, Settings, Span, SpawnId, Status, TaskId, Timestamp, What, WorkspaceFacts, next_due,
+    staffing,
+};
+use control::{Attendance, Clock as _, Control, ControlError, Project, Receipt};
+use rand::rngs::ChaCha8Rng;
+use rand::seq::IndexedRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+use store::{MemoryStore, Store};
+
+use super::Stats;
+use super::agents::{self, Temper};
+use super::clock::SimClock;
+use super::flaky::{Faults, FlakyStore};
+
+/// A client process that the runner knows.
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    session: SessionId,
+    generation: Generation,
+    temper: Temper,
+}
+
+pub(super) struct World {
+    dice: ChaCha8Rng,
+    clock: SimClock,
+    memory: MemoryStore,
+    store: Arc<FlakyStore>,
+    id: ProjectId,
+    /// Several processes with the project open.
+    servers: Vec<Project>,
+    runner: RunnerId,
+    processes: Vec<Process>,
+    spawned: u32,
+    calm: bool,
+    stats: Stats,
+}
+
+impl World {
+    pub(super) async fn new(seed: u64) -> Self {
+        let mut dice = ChaCha8Rng::seed_from_u64(seed);
+        let memory = MemoryStore::new();
+        let store = Arc::new(FlakyStore::new(memory.clone(), seed ^ 0x5eed));
+        let mut world = Self {
+            clock: SimClock::new(),
+            memory,
+            store,
+            id: "sim".parse().expect("a good name"),
+            servers: Vec::new(),
+            runner: "runner".parse().expect("a good name"),
+            processes: Vec::new(),
+            spawned: 0,
+            calm: false,
+            stats: Stats::default(),
+            dice: ChaCha8Rng::seed_from_u64(dice.random()),
+        };
+        world.servers = vec![world.server(Attendance::Staying).await, world.server(Attendance::Passing).await];
+        world.set_up(&mut dice).await;
+        world.store.set_faults(Faults::Some);
+        world
+    }
+
+    async fn server(&self, attendance: Attendance) -> Project {
+        let store: Arc<dyn Store> = Arc::clone(&self.store) as _;
+        let control = Control::new(store, Arc::new(self.clock.clone()), attendance);
+        control.project(&self.id).await.expect("the simulated store can always be read")
+    }
+
+    async fn set_up(&mut self, dice: &mut ChaCha8Rng) {
+        let mut settings = Settings::new(self.id.clone());
+        settings.completion = if dice.random_bool(0.5) { Completion::Merged } else { Completion::Reported };
+        settings.limits = Limits {
+            max_calls: dice.random_range(20..80),
+            max_task_sessions: dice.random_range(4..12),
+            max_children_ever: dice.random_range(5..12),
+            max_messages: 5,
+            max_depth: dice.random_range(1..=3),
+            ..Limits::default()
+        };
+        self.must(Command::Configure { settings: Box::new(settings) }).await;
+        let name = |text: &str| text.parse::<AgentId>().expect("a good name");
+        let manager = |id: &str, parent: Option<&str>| AgentSpec {
+            hierarchy: Hierarchy::Manager,
+            parent: parent.map(name),
+            ..AgentSpec::worker(name(id))
+        };
+        let worker = |id: &str, parent: &str, decompose| AgentSpec {
+            parent: Some(name(parent)),
+            decompose,
+            max_sessions: 2,
+            ..AgentSpec::worker(name(id))
+        };
+        let agents = vec![
+            manager("lead", None),
+            manager("sub", Some("lead")),
+            worker("w1", "lead", Decompose::Auto),
+            worker("w2", "lead", Decompose::Never),
+            worker("w3", "sub", Decompose::Auto),
+        ];
+        self.must(Command::ApplyRoster { agents }).await;
+        for n in 0..dice.random_range(1..=3) {
+            let assignee = ["lead", "lead", "w1", "w2"].choose(dice).map(|id| name(id));
+            let task = NewTask { assignee, ..NewTask::titled(format!("goal {n}")) };
+            self.must(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await;
+        }
+        for id in 1..=self.board().tasks.len() as u32 {
+            self.must(agents::to(TaskId(id), Status::InProgress)).await;
+        }
+    }
+
+    async fn must(&mut self, command: Command) {
+        self.submit(owner(), command).await.expect("setting up is always allowed");
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn memory(&self) -> &MemoryStore {
+        &self.memory
+    }
+
+    pub(super) fn project_id(&self) -> &ProjectId {
+        &self.id
+    }
+
+    /// The newest board that any server has.
+    pub(super) fn board(&self) -> Arc<Board> {
+        self.boards().max_by_key(|board| board.seq).expect("there are servers")
+    }
+
+    pub(super) fn boards(&self) -> impl Iterator<Item = Arc<Board>> {
+        self.servers.iter().map(Project::board)
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        let board = self.board();
+        let done = board.tasks.values().filter(|task| task.status == Status::Done).count() as u32;
+        Stats {
+            events: board.seq,
+            sessions: board.sessions.len() as u32,
+            done,
+            conflicts: self.store.conflicts(),
+            ..self.stats
+        }
+    }
+
+    /// Submits a command through some server.
+    async fn submit(&mut self, actor: Actor, command: Command) -> Result<Receipt<Board>, ControlError> {
+        let server = self.dice.random_range(0..self.servers.len());
+        let answer = self.servers[server].submit(actor, command).await;
+        if let Err(ControlError::Refused(_)) = answer {
+            self.stats.refused += 1;
+        }
+        answer
+    }
+
+    /// One thing that happens.
+    pub(super) async fn step(&mut self) {
+        match self.dice.random_range(0..100) {
+            0..50 => self.agent_acts().await,
+            50..68 => self.staff().await,
+            68..78 => self.verify().await,
+            78..84 => self.time_passes().await,
+            84..93 => self.owner_acts().await,
+            93..96 => self.server_restarts().await,
+            96..98 => self.processes.clear(), // the runner's host is gone
+            _ => self.renew().await,
+        }
+    }
+
+    /// The faults are over: agents obey, the project goes on, nobody interferes.
+    pub(super) async fn calm_down(&mut self) {
+        self.calm = true;
+        self.store.set_faults(Faults::None);
+        for process in &mut self.processes {
+            process.temper = Temper::Obedient;
+        }
+        let _ = self.submit(owner(), Command::Resume).await;
+    }
+
+    /// Lets things go on; false when nothing has moved and time brings nothing either.
+    pub(super) async fn calm_step(&mut self) -> bool {
+        self.renew().await;
+        let before = self.board().seq;
+        self.staff().await;
+        self.verify().await;
+        for _ in 0..self.processes.len() {
+            self.agent_acts().await;
+        }
+        if self.board().seq != before {
+            return true;
+        }
+        let board = self.board();
+        let waits = board.tasks.values().filter_map(|task| task.not_before);
+        let chats = board.agents.values().filter_map(|agent| agent.chat.not_before);
+        let later = waits.chain(chats).chain(next_due(&board)).filter(|at| *at > self.now()).min();
+        if let Some(at) = later {
+            self.clock.reach(at + Span(1));
+            let _ = self.submit(Actor::System, Command::Sweep).await;
+            return true;
+        }
+        if self.processes.is_empty() {
+            return false;
+        }
+        // Agents in a chat leave when they have been idle for long enough.
+        self.clock.jump(Span::minutes(11));
+        let sessions: Vec<_> = self.processes.iter().map(|process| process.session).collect();
+        let chats =
+            sessions.iter().filter_map(|id| board.sessions.get(id)).any(|session| session.purpose == Purpose::Chat);
+        if !chats {
+            self.processes.clear();
+        }
+        true
+    }
+
+    /// A runner does what staffing says, agent by agent. Sometimes two ask at once.
+    async fn staff(&mut self) {
+        let board = self.board();
+        for agent in board.agents.keys() {
+            let Ok(answer) = staffing(&self.board(), agent, self.now()) else { continue };
+            match (answer.action, answer.purpose) {
+                (board::Action::Start, Some(purpose)) => {
+                    let claims = if self.dice.random_bool(0.1) { 2 } else { 1 };
+                    for _ in 0..claims {
+                        self.claim(agent, purpose).await;
+                    }
+                }
+                (board::Action::Stop, _) => {
+                    if let Some(session) = answer.session {
+                        self.stop(session).await;
+                    }
+                }
+                (board::Action::Start | board::Action::Hold, _) => {}
+            }
+        }
+    }
+
+    async fn claim(&mut self, agent: &AgentId, purpose: Purpose) {
+        self.spawned += 1;
+        let spawn: SpawnId = format!("spawn-{}", self.spawned).parse().expect("a good name");
+        let driver = Driver::Runner { runner: self.runner.clone(), spawn };
+        let claim = Command::Claim { agent: agent.clone(), purpose, driver, credential: None, forced: false };
+        let Ok(receipt) = self.submit(Actor::Runner(self.runner.clone()), claim).await else { return };
+        let claimed = receipt.events.iter().find_map(|event| match event.what {
+            What::SessionClaimed { session, generation, .. } => Some((session, generation)),
+            _ => None,
+        });
+        let Some((session, generation)) = claimed else { return };
+        let temper = match self.calm || self.dice.random_bool(0.5) {
+            true => Temper::Obedient,
+            false => *Temper::ALL.choose(&mut self.dice).expect("there are tempers"),
+        };
+        self.processes.push(Process { session, generation, temper });
+        let _ = self.submit(Actor::Runner(self.runner.clone()), Command::ReportRunning { session, generation }).await;
+    }
+
+    async fn stop(&mut self, session: SessionId) {
+        if let Some(index) = self.processes.iter().position(|process| process.session == session) {
+            let process = self.processes.swap_remove(index);
+            self.end(process, ProcessEnd::because(EndReason::Stopped)).await;
+        }
+    }
+
+    async fn end(&mut self, process: Process, end: ProcessEnd) {
+        let Process { session, generation, .. } = process;
+        let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: None };
+        if let Err(ControlError::Store(_)) = self.submit(Actor::Runner(self.runner.clone()), command).await {
+            // Its exit is on disk: it is reported again later.
+            self.processes.push(process);
+        }
+    }
+
+    async fn agent_acts(&mut self) {
+        if self.processes.is_empty() {
+            return;
+        }
+        let index = self.dice.random_range(0..self.processes.len());
+        let process = self.processes[index];
+        match process.temper {
+            Temper::Silent => {
+                if self.dice.random_bool(0.2) {
+                    self.processes.swap_remove(index);
+                    self.end(process, ProcessEnd::because(EndReason::Stalled)).await;
+                }
+            }
+            Temper::Crashing if self.dice.random_bool(0.2) => {
+                self.processes.swap_remove(index);
+                let code = self.dice.random_range(0..3);
+                self.end(process, ProcessEnd::exited(code)).await;
+            }
+            Temper::Looping => drop(self.submit(Actor::Session(process.session), Command::NextAction).await),
+            Temper::Lying if self.dice.random_bool(0.3) => {
+                let lie = agents::report(board::Outcome::Success);
+                drop(self.submit(Actor::Session(process.session), lie).await);
+            }
+            Temper::Hostile if self.dice.random_bool(0.9) => {
+                let command = agents::anything(&self.board(), &mut self.dice);
+                drop(self.submit(Actor::Session(process.session), command).await);
+            }
+            Temper::Obedient | Temper::Lying | Temper::Crashing | Temper::DoubleSubmitting | Temper::Hostile => {
+                self.follow(index, process).await;
+            }
+        }
+    }
+
+    /// Asks for the next step and does it.
+    async fn follow(&mut self, index: usize, process: Process) {
+        let actor = Actor::Session(process.session);
+        let server = self.dice.random_range(0..self.servers.len());
+        let answer = match self.servers[server].next_action(process.session).await {
+            Ok(answer) => answer,
+            Err(ControlError::Refused(_)) => {
+                self.processes.swap_remove(index);
+                self.end(process, ProcessEnd::exited(0)).await;
+                return;
+            }
+            Err(ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Closed) => return,
+        };
+        let board = self.board();
+        let Ok(session) = board.session(process.session) else { return };
+        let calls = agents::follow(&answer, &board, session, &mut self.dice);
+        let leaves = calls.contains(&Command::Logout);
+        for call in calls {
+            let done = self.submit(actor.clone(), call.clone()).await.is_ok();
+            if process.temper == Temper::DoubleSubmitting {
+                drop(self.submit(actor.clone(), call).await);
+            }
+            if done && agents::tries_in_turn(answer.step) {
+                break;
+            }
+        }
+        if leaves {
+            self.processes.retain(|other| other.session != process.session);
+            self.end(process, ProcessEnd::exited(0)).await;
+        }
+    }
+
+    /// The runner examines what is waiting to be judged.
+    async fn verify(&mut self) {
+        let board = self.board();
+        let waiting: Vec<_> = board
+            .all_live_sessions()
+            .filter(|session| session.status == SessionStatus::Verifying)
+            .map(|session| (session.id, session.generation))
+            .collect();
+        for (session, generation) in waiting {
+            let facts = Box::new(self.facts());
+            let command = Command::ExamineWorkspace { session, generation, facts };
+            drop(self.submit(Actor::Runner(self.runner.clone()), command).await);
+        }
+    }
+
+    fn facts(&mut self) -> WorkspaceFacts {
+        let roll = if self.calm { 9 } else { self.dice.random_range(0..10) };
+        let file = || vec!["src/a.rs".to_owned()];
+        let check = |outcome| vec![CheckResult { name: "tests_pass".into(), outcome, output: String::new() }];
+        WorkspaceFacts {
+            commits: u32::from(roll != 0),
+            changed: if roll == 0 { Vec::new() } else { file() },
+            outside_scope: if roll == 1 { file() } else { Vec::new() },
+            checks: check(match roll {
+                2 => CheckOutcome::Fail,
+                3 => CheckOutcome::DidNotRun,
+                _ => CheckOutcome::Pass,
+            }),
+            goals_unmet: Vec::new(),
+            merge: match roll {
+                0..=3 => Merge::NotTried,
+                4 => Merge::Conflict { files: file() },
+                _ => Merge::Merged { commit: "c0ffee".into() },
+            },
+        }
+    }
+
+    async fn time_passes(&mut self) {
+        let span = match self.dice.random_range(0..10) {
+            0 => Span::minutes(self.dice.random_range(1..120)),
+            1 => Span::seconds(-self.dice.random_range(1..60)),
+            _ => Span::seconds(self.dice.random_range(1..20)),
+        };
+        self.clock.jump(span);
+    }
+
+    async fn renew(&mut self) {
+        let sessions: Vec<_> = self.processes.iter().map(|process| (process.session, process.generation)).collect();
+        let verifying = self.board();
+        let verifying = verifying
+            .all_live_sessions()
+            .filter(|session| session.status == SessionStatus::Verifying)
+            .map(|session| (session.id, session.generation));
+        let sessions = sessions.into_iter().chain(verifying).collect();
+        drop(self.submit(Actor::Runner(self.runner.clone()), Command::RenewLeases { sessions }).await);
+    }
+
+    async fn owner_acts(&mut self) {
+        let board = self.board();
+        let task = TaskId(self.dice.random_range(1..=board.tasks.len() as u32));
+        let forced = self.dice.random_bool(0.3);
+        let to = |to| Command::MoveTask { task, to, reason: Some("owner".into()), forced, merged: false };
+        let agents: Vec<_> = board.agents.keys().cloned().collect();
+        let command = match self.dice.random_range(0..12) {
+            0 => to(Destination::Status(Status::Blocked)),
+            1 | 2 => to(Destination::StatusBefore),
+            3 => to(Destination::Status(Status::Cancelled)),
+            4 | 5 => to(Destination::Status(Status::Todo)),
+            6 | 7 => to(Destination::Status(Status::InProgress)),
+            8 => Command::Pause,
+            9 => Command::Resume,
+            10 => {
+                let to = Party::Agent(agents.choose(&mut self.dice).expect("there are agents").clone());
+                Command::SendMessage { to, content: "how is it going?".into(), related_task: Some(task) }
+            }
+            _ => match board.all_live_sessions().next() {
+                Some(session) => Command::StopSession { session: session.id },
+                None => Command::Resume,
+            },
+        };
+        drop(self.submit(owner(), command).await);
+    }
+
+    async fn server_restarts(&mut self) {
+        self.stats.restarts += 1;
+        let index = self.dice.random_range(0..self.servers.len());
+        let attendance = if index == 0 { Attendance::Staying } else { Attendance::Passing };
+        self.servers[index] = self.server(attendance).await;
+    }
+}
+
+fn owner() -> Actor {
+    Actor::Owner("owner".into())
+}

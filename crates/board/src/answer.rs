@@ -48,6 +48,24 @@ words! {
     }
 }
 
+impl Tool {
+    /// Only managers have it (M4).
+    pub fn is_managers(self) -> bool {
+        matches!(
+            self,
+            Self::SelectAction
+                | Self::AssignTask
+                | Self::UpdateTask
+                | Self::CancelTask
+                | Self::BlockTask
+                | Self::UpdateTaskDependencies
+                | Self::GetRecentCompletions
+                | Self::ListSubordinates
+                | Self::GetSubordinateProfile
+        )
+    }
+}
+
 /// A task in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Brief {
@@ -230,7 +248,9 @@ impl Offer<'_> {
                 Tool::SelectAction,
             ],
         };
-        wanted.iter().copied().filter(|tool| self.is_open(*tool, step)).collect()
+        let manager = self.board.agents.get(&self.session.agent).is_some_and(|agent| agent.is_manager());
+        let own = |tool: &Tool| manager || !tool.is_managers();
+        wanted.iter().copied().filter(|tool| own(tool) && self.is_open(*tool, step)).collect()
     }
 
     fn is_open(&self, tool: Tool, step: Step) -> bool {

@@ -100,8 +100,9 @@ fn interrupted(view: &View<'_>) -> Option<Step> {
     interrupt(view.board, view.session).map(Step::Stop)
 }
 
+/// Not asked of a session that has reported: its calls are over (F8).
 fn model_unknown(view: &View<'_>) -> Option<Step> {
-    view.session.model.is_none().then_some(Step::ReportModel)
+    (view.session.model.is_none() && view.session.claim.is_none()).then_some(Step::ReportModel)
 }
 
 fn is_chat(view: &View<'_>) -> bool {

@@ -87,7 +87,8 @@ pub fn staffing(board: &Board, agent: &AgentId, now: Timestamp) -> Result<Staffi
     let answers: Vec<_> = tasks.iter().map(|task| staff_task(board, agent, task, now)).collect();
     let chat = staff_chat(board, agent, now);
     let start = answers.iter().chain(&chat).find(|answer| answer.action == Action::Start);
-    let idle = Staffing::hold(nothing_in_progress(board, agent), None);
+    let unused = if agent.active { nothing_in_progress(board, agent) } else { Reason::AgentNotAssigned };
+    let idle = Staffing::hold(unused, None);
     Ok(*start.or(answers.first()).or(chat.as_ref()).unwrap_or(&idle))
 }
 

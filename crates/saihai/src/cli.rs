@@ -42,14 +42,7 @@ pub(crate) struct Global {
     /// Language of messages: en or ja [default: the project's, else the locale's]
     #[arg(long, global = true, value_name = "LANG", help_heading = "Global options")]
     pub(crate) lang: Option<Language>,
-    /// Where store, logs and workspaces are [default: $XDG_DATA_HOME/saihai]
-    #[arg(
-        long,
-        global = true,
-        env = "SAIHAI_HOME",
-        value_name = "DIR",
-        hide_env_values = true,
-        help_heading = "Global options"
-    )]
+    /// Where store, logs and workspaces are [default: $SAIHAI_HOME, else $XDG_DATA_HOME/saihai]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub(crate) home: Option<PathBuf>,
 }

@@ -54,6 +54,14 @@ impl Context {
         self.chosen_language.unwrap_or_else(locale_language)
     }
 
+    /// One of two wordings, where no project says which.
+    pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
+        match self.language() {
+            Language::En => en.into(),
+            Language::Ja => ja.into(),
+        }
+    }
+
     /// Opens the store, which is made if it is not there.
     pub(crate) fn control(&self, attendance: Attendance) -> Result<Control, Failure> {
         make_home(&self.home)?;
@@ -72,7 +80,7 @@ impl Context {
     /// Finds and opens the project: the one that was named, or the one around us.
     pub(crate) async fn open_attending(&self, attendance: Attendance) -> Result<Opened, Failure> {
         if !self.store_path().exists() {
-            return Err(not_initialised());
+            return Err(self.not_initialised());
         }
         let control = self.control(attendance)?;
         let installation = self.installation(&control).await?.state();
@@ -94,17 +102,38 @@ impl Context {
                     Failure::new(
                         Exit::NotFound,
                         Code::NotFound.as_str(),
-                        format!("There is no project `{named}`."),
-                        "See the projects with `saihai project list`, or run `saihai init` in a repository.",
+                        self.say(
+                            format!("There is no project `{named}`."),
+                            format!("プロジェクト `{named}` はありません。"),
+                        ),
+                        self.say(
+                            "See the projects with `saihai project list`, or run `saihai init` in a repository.",
+                            "`saihai project list` で確認するか、リポジトリで `saihai init` を実行してください。",
+                        ),
                     )
                 })?
             }
             None => {
                 let here = std::env::current_dir().unwrap_or_default();
-                around(installation, &here).ok_or_else(not_initialised)?
+                around(installation, &here).ok_or_else(|| self.not_initialised())?
             }
         };
         Ok((found.id.clone(), PathBuf::from(&found.path)))
+    }
+
+    fn not_initialised(&self) -> Failure {
+        Failure::new(
+            Exit::Configuration,
+            "not_initialised",
+            self.say(
+                "This directory is not in a Saihai project.",
+                "このディレクトリは Saihai のプロジェクトではありません。",
+            ),
+            self.say(
+                "Run `saihai init` in your git repository, or name a project with `--project`.",
+                "git リポジトリで `saihai init` を実行するか、`--project` でプロジェクトを指定してください。",
+            ),
+        )
     }
 }
 
@@ -149,24 +178,17 @@ pub(crate) fn owner() -> Actor {
     Actor::Owner(name.into())
 }
 
-fn not_initialised() -> Failure {
-    Failure::new(
-        Exit::Configuration,
-        "not_initialised",
-        "This directory is not in a Saihai project.",
-        "Run `saihai init` in your git repository, or name a project with `--project`.",
-    )
-}
-
 /// The registered project whose repository is the nearest one around a directory.
 fn around<'a>(installation: &'a Installation, directory: &Path) -> Option<&'a board::Project> {
-    let directory = std::fs::canonicalize(directory).ok()?;
+    // One that is gone may still be named, as it was registered.
+    let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     directory.ancestors().find_map(|ancestor| installation.project_at(ancestor.to_str()?))
 }
 
 fn default_home() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share"))).map(|data| data.join("saihai"))
+    let data = || set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    set("SAIHAI_HOME").or_else(|| data().map(|data| data.join("saihai")))
 }
 
 /// The home holds everything an agent has said and every hash: it is its owner's alone.

@@ -1,6 +1,6 @@
 //! How does a command fail? With a code, a message, a hint that names the next step, and an exit code.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use board::{Audience, Code, Language, Refusal};
@@ -8,7 +8,7 @@ use control::ControlError;
 use definitions::Problems;
 use store::StoreError;
 
-use crate::show::Format;
+use crate::show::{Format, clean};
 
 /// The exit codes of C3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,19 +78,23 @@ impl Failure {
     pub(crate) fn report(&self, format: Format) -> ExitCode {
         match format {
             Format::Json => {
-                let error = serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint });
-                eprintln!("{error}");
+                say(&serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint }).to_string());
             }
             Format::Text | Format::Quiet => {
                 let (red, off) = if colour() { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-                eprintln!("{red}error{off}: {}", self.message);
+                say(&format!("{red}error{off}: {}", clean(&self.message)));
                 if !self.hint.is_empty() {
-                    eprintln!("hint: {}", self.hint);
+                    say(&format!("hint: {}", clean(&self.hint)));
                 }
             }
         }
         ExitCode::from(self.exit as u8)
     }
+}
+
+/// One line on stderr. If that is gone or full, the exit code still tells.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn colour() -> bool {
@@ -125,7 +129,8 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }
     let text = error.render().to_string();
-    let message: Vec<_> = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
-    let message = message.join(" ").trim().trim_start_matches("error: ").to_owned();
+    let more = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
+    let lines = text.lines().map(str::trim).take_while(more).filter(|line| !line.is_empty());
+    let message = lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned();
     Failure::new(Exit::Usage, "usage", message, "Run the command with --help.").report(Format::Json)
 }

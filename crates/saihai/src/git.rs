@@ -1,11 +1,16 @@
-//! What does the user's repository say? Read only, by argument list, never through a shell.
+//! What does the user's repository say? No ref or file is changed; by argument list, never through a shell.
 
 use std::path::Path;
 use std::process::Command;
 
 /// The output of a git command that succeeded.
 fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git")
+    let mut command = Command::new("git");
+    // In a hook git sets these, and they would win over -C.
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
+        command.env_remove(name);
+    }
+    let output = command
         .arg("-C")
         .arg(repository)
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
@@ -35,15 +40,59 @@ pub(crate) fn branch_commit(repository: &Path, branch: &str) -> Option<String> {
     )
 }
 
-/// Is the work of `branch`, begun at `base`, in `target`? A branch without a commit of its own has
-/// no work to be anywhere (F61); ancestry decides, not a comparison of tips (F67, F72).
+/// Is the work of `branch`, begun at `base`, in `target`? Ancestry decides, not a comparison of tips
+/// (F67, F72); after a squash, that merging the branch once more would change nothing (F61).
 pub(crate) fn is_merged(repository: &Path, branch: &str, base: Option<&str>, target: &str) -> bool {
     let (Some(tip), Some(target)) = (branch_commit(repository, branch), branch_commit(repository, target)) else {
         return false;
     };
-    let ancestor = |older: &str, newer: &str| git(repository, &["merge-base", "--is-ancestor", older, newer]).is_some();
-    let has_work = base.is_some_and(|base| tip != base && !ancestor(&tip, base));
-    has_work && ancestor(&tip, &target)
+    let work = Work { repository, branch, tip: &tip, base, target: &target };
+    if work.is_ancestor(&tip, &target) { work.is_there() } else { work.is_squashed() }
+}
+
+/// A branch beside the target that it should be in.
+struct Work<'a> {
+    repository: &'a Path,
+    branch: &'a str,
+    tip: &'a str,
+    base: Option<&'a str>,
+    target: &'a str,
+}
+
+impl Work<'_> {
+    fn is_ancestor(&self, older: &str, newer: &str) -> bool {
+        git(self.repository, &["merge-base", "--is-ancestor", older, newer]).is_some()
+    }
+
+    /// Is there any? A branch without a commit of its own has no work to be anywhere (F61), not even
+    /// when it was made after the target had moved on with the work of others.
+    fn is_there(&self) -> bool {
+        if self.base.is_some_and(|base| self.is_ancestor(self.tip, base)) {
+            return false;
+        }
+        let range = self.base.map_or_else(|| self.target.to_owned(), |base| format!("{base}..{}", self.target));
+        let line = git(self.repository, &["rev-list", "--first-parent", &range, "--"]).unwrap_or_default();
+        // Beside the target's own line only a merge can have brought it there.
+        !line.lines().any(|commit| commit == self.tip) || self.was_committed_to()
+    }
+
+    /// Did the branch ever move by work, or was it only created and set? Where git keeps no record,
+    /// a recorded base is the proof.
+    fn was_committed_to(&self) -> bool {
+        let reference = format!("refs/heads/{}", self.branch);
+        let record = git(self.repository, &["reflog", "show", "--format=%gs", &reference, "--"]).unwrap_or_default();
+        let set = |entry: &str| {
+            entry.starts_with("branch: ") || entry.starts_with("reset: ") || entry.ends_with(": Fast-forward")
+        };
+        if record.is_empty() { self.base.is_some() } else { !record.lines().all(set) }
+    }
+
+    fn is_squashed(&self) -> bool {
+        let tree = |commit: &str| git(self.repository, &["rev-parse", "--verify", &format!("{commit}^{{tree}}")]);
+        let Some(fork) = git(self.repository, &["merge-base", self.tip, self.target]) else { return false };
+        let merged = git(self.repository, &["merge-tree", "--write-tree", self.target, self.tip]);
+        tree(&fork) != tree(self.tip) && merged.is_some() && merged == tree(self.target)
+    }
 }
 
 pub(crate) fn version() -> Option<String> {

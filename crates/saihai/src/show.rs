@@ -63,13 +63,21 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Ite
     for row in rows {
         table.add_row(row.map(|cell| clean(&cell)));
     }
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 2));
+    });
     let text = table.to_string();
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Text from agents and files without anything that moves a terminal's cursor.
+/// Text from agents and files without anything that moves a terminal's cursor or turns the text round.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+    let hidden = |c: char| match c {
+        '\n' => false,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        other => other.is_control(),
+    };
+    text.replace('\t', "    ").chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {

@@ -135,7 +135,7 @@ impl<'a> Desk<'a> {
             || happened.iter().any(|what| {
                 matches!(what, What::LoggedOut { .. } | What::CompletionReported { .. } | What::FuelSpent { .. })
             });
-        if counted > 0 && !leaving && session.calls + counted >= self.board.settings.limits.max_calls {
+        if counted > 0 && !leaving && session.calls.saturating_add(counted) >= self.board.settings.limits.max_calls {
             happened.extend(self.park(session, Fuel::Calls));
         }
         Ok(())

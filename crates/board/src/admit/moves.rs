@@ -61,7 +61,7 @@ impl Desk<'_> {
             Actor::Owner(_) if rule.name == lifecycle::Move::Finish => {
                 Because::NotMerged { task: task.id, branch: task.branch.clone() }.into()
             }
-            Actor::Session(_) if rule.by.contains(&Who::Verdict) && !step => {
+            Actor::Session(_) if matches!(rule.name, lifecycle::Move::Finish | lifecycle::Move::Fail) && !step => {
                 Because::VerdictDecides { task: task.id }.into()
             }
             Actor::Owner(_) | Actor::Session(_) | Actor::Runner(_) | Actor::System => {
@@ -94,7 +94,9 @@ impl Desk<'_> {
         }
         let blocker = task.block.as_ref().map(|block| &block.by);
         let party = self.party()?;
-        if blocker == Some(&party) || (blocker == Some(&Party::System) && self.is_owner()) {
+        // What Saihai itself blocked does not lift itself (G3).
+        let own = party != Party::System && blocker == Some(&party);
+        if own || (blocker == Some(&Party::System) && self.is_owner()) {
             roles.push(Who::Blocker);
         }
         Ok(roles)

@@ -12,7 +12,7 @@ use crate::session::{
 };
 use crate::staffing::{self, Action};
 use crate::task::{Status, Task};
-use crate::verdict::{self, Evidence, Inconclusive, Policy, Rejection, Verdict, WorkspaceFacts};
+use crate::verdict::{self, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts};
 use crate::{
     Actor, AgentId, Completion, Generation, Hierarchy, Mode, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp,
 };
@@ -260,8 +260,9 @@ impl Desk<'_> {
         left_waiting: bool,
         workspace: Option<&WorkspaceFacts>,
     ) -> Result<Option<Verdict>, Refusal> {
-        // Whoever was told to stop is not judged by what came of it (L4).
-        if task.status != Status::InProgress || interrupt(self.board, session).is_some() {
+        // Whoever was told to stop is not judged by what came of it (L4), unless it is merged already.
+        let merged = workspace.is_some_and(|facts| matches!(facts.merge, Merge::Merged { .. }));
+        if task.status != Status::InProgress || (!merged && interrupt(self.board, session).is_some()) {
             return Ok(Some(Verdict::None(Inconclusive::Stopped)));
         }
         let agent = self.board.agent(&session.agent)?;

@@ -91,7 +91,7 @@ impl<'a> Desk<'a> {
             Kind::Task => parent.depth + 1,
         };
         let limit = self.board.settings.limits.max_depth;
-        if depth > limit {
+        if kind == Kind::Task && depth > limit {
             return Err(Because::TooDeep { parent: parent.id, limit }.into());
         }
         Ok(Place { parent: Some(parent), kind, depth, for_itself: None })

@@ -41,10 +41,17 @@ fn opening(answer: &Answer, language: Language) -> String {
     let (id, title) =
         (subtask.map_or_else(String::new, |s| s.id.to_string()), subtask.map_or("", |s| s.title.as_str()));
     match answer.step {
-        Step::Stop(interrupt) => say(
+        Step::Stop(interrupt) if answer.tools.contains(&Tool::SaveContext) => say(
             phrase(
                 "Stop working now: {0}. Change nothing more. Save what you know with save_context if you have not, then call logout and end.",
                 "直ちに作業を止めてください: {0}。これ以上変更しないでください。必要なら save_context で状況を残し、logout を呼んで終了してください。",
+            ),
+            &[&interrupt.as_str()],
+        ),
+        Step::Stop(interrupt) => say(
+            phrase(
+                "Stop now: {0}. Change nothing more. Call logout and end.",
+                "直ちに止めてください: {0}。これ以上変更しないでください。logout を呼んで終了してください。",
             ),
             &[&interrupt.as_str()],
         ),
@@ -228,8 +235,8 @@ fn per_tool(tool: Tool, step: Step) -> Option<Phrase> {
             "- cancel_task: 不要なものを理由を付けて中止",
         )),
         (Step::ReviewBlocks, Tool::UpdateTaskStatus) => Some(phrase(
-            "- update_task_status: a blocked one back to the status it had before, a failed one to todo",
-            "- update_task_status: blocked は元の状態へ、failed は todo へ",
+            "- update_task_status: a blocked one back to the status it had before, a failed one to todo, what is no longer needed to cancelled with a reason",
+            "- update_task_status: blocked は元の状態へ、failed は todo へ、不要なものは理由を付けて cancelled へ",
         )),
         (Step::ReviewBlocks, Tool::UpdateTaskDependencies) => Some(phrase(
             "- update_task_dependencies: remove a dependency that was cancelled",
@@ -280,8 +287,8 @@ pub(crate) fn feedback(why: &Rejection, language: Language) -> String {
     match why {
         Rejection::NoReport => say(
             phrase(
-                "The session ended without report_completed.",
-                "report_completed が呼ばれないままセッションが終わりました。",
+                "The session ended without a report of its result.",
+                "結果が報告されないままセッションが終わりました。",
             ),
             &[],
         ),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use board::{
-    Actor, Answer, Board, Choice, Command, Interrupt, Language, Outcome, SessionId, Status, Step, StopCause, Timestamp,
-    Tool, admit, apply, example_calls, instruction, say_why, why,
+    Actor, Answer, Choice, Command, Interrupt, Language, Outcome, SessionId, Status, Step, StopCause, Tool,
+    example_calls, instruction, say_why, why,
 };
 
 use crate::team::{Team, failing_check};
@@ -19,11 +19,8 @@ pub(crate) fn check(world: &World, session: SessionId) {
     }
     // What is left of a task that came back may be nothing but its open steps.
     assert!(!answer.tools.is_empty() || step == Step::Rework, "{row} {step:?} offers nothing");
-    let mut after = world.board.clone();
     for tool in &answer.tools {
-        let possible = follow(&mut after, world.now, session, *tool, step)
-            || follow(&mut world.board.clone(), world.now, session, *tool, step);
-        assert!(possible, "{row} {step:?} names {tool}, which is refused");
+        assert!(can_follow(world, session, *tool, step), "{row} {step:?} names {tool}, which is refused");
     }
     if let Some(task) = world.session(session).task() {
         check_why(world, task);
@@ -62,15 +59,30 @@ pub(crate) fn has_japanese(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
 }
 
-/// Makes the first call by which the agent could follow the step; false if every one is refused.
-fn follow(board: &mut Board, now: Timestamp, id: SessionId, tool: Tool, step: Step) -> bool {
-    let session = board.session(id).unwrap();
-    let task = session.task().map(|task| board.task(task).unwrap());
-    let Some(calls) = example_calls(board, session, task, tool, step) else { return true };
-    let accepted = calls.iter().find_map(|call| admit(board, &Actor::Session(id), call, now).ok());
-    let Some(events) = accepted else { return false };
-    events.iter().for_each(|event| apply(board, event));
-    true
+/// Is one of the calls accepted by which the agent could follow the step, at once or, where work is
+/// to be started, after assigning it?
+fn can_follow(world: &World, session: SessionId, tool: Tool, step: Step) -> bool {
+    let me = Actor::Session(session);
+    let Some(calls) = calls(world, session, tool, step) else { return true };
+    if calls.iter().any(|call| world.allows(&me, call)) {
+        return true;
+    }
+    let first = if step == Step::Start { calls_of_assigning(world, session) } else { Vec::new() };
+    first.iter().any(|assign| {
+        let mut after = world.clone();
+        let assigned = after.attempt(&me, assign).is_ok();
+        assigned && self::calls(&after, session, tool, step).into_iter().flatten().any(|call| after.allows(&me, &call))
+    })
+}
+
+fn calls_of_assigning(world: &World, session: SessionId) -> Vec<Command> {
+    calls(world, session, Tool::AssignTask, Step::Start).unwrap_or_default()
+}
+
+fn calls(world: &World, session: SessionId, tool: Tool, step: Step) -> Option<Vec<Command>> {
+    let session = world.session(session);
+    let task = session.task().map(|task| world.task(task));
+    example_calls(&world.board, session, task, tool, step)
 }
 
 /// Every step there is; a new one does not compile until it is here.
@@ -101,7 +113,8 @@ fn every_step(subtask: board::TaskId) -> Vec<Step> {
         steps.push(next);
     }
     let causes = StopCause::ALL.iter().map(|cause| Interrupt::Stopped(*cause));
-    let derived = [Interrupt::Blocked, Interrupt::Reassigned, Interrupt::Held { by: subtask }, Interrupt::ProjectPaused];
+    let derived =
+        [Interrupt::Blocked, Interrupt::Reassigned, Interrupt::Held { by: subtask }, Interrupt::ProjectPaused];
     steps.extend(causes.chain(derived).map(S::Stop));
     steps
 }

@@ -71,7 +71,10 @@ fn each_rejection_becomes_the_feedback() {
     let cases = [
         (WorkspaceFacts { outside_scope: files(), ..merged() }, Rejection::ScopeViolation { files: files() }),
         (WorkspaceFacts { changed: vec![], ..merged() }, Rejection::NoChange),
-        (WorkspaceFacts { merge: Merge::Conflict { files: files() }, ..merged() }, Rejection::Conflict { files: files() }),
+        (
+            WorkspaceFacts { merge: Merge::Conflict { files: files() }, ..merged() },
+            Rejection::Conflict { files: files() },
+        ),
         (WorkspaceFacts { goals_unmet: files(), ..merged() }, Rejection::Goal { unmet: files() }),
     ];
     for (facts, why) in cases {
@@ -134,7 +137,10 @@ fn v7_attached_agent_is_judged_by_report_and_logout() {
     let attach = |world: &mut World, task| {
         let purpose = Purpose::Task(task);
         let driver = Driver::Attached;
-        world.must(&Actor::System, Command::Claim { agent: agent("w1"), purpose, driver, credential: None, forced: false });
+        world.must(
+            &Actor::System,
+            Command::Claim { agent: agent("w1"), purpose, driver, credential: None, forced: false },
+        );
         world.task(task).live.unwrap()
     };
     let task = world.started("w1");
@@ -173,7 +179,23 @@ fn verdict_does_not_move_what_somebody_else_has_moved() {
     world.leave(session);
     world.go(&owner(), task, Blocked);
     world.examine(session, merged());
-    assert_eq!((world.task(task).status, world.session(session).verdict.clone()), (Blocked, Some(Verdict::Done)));
+    assert_eq!((world.task(task).status, world.session(session).is_live()), (Blocked, false));
+}
+
+/// L4, V6, V8, F72: work that is in the target already is done, also if its task is held by then;
+/// what is still open then is not judged.
+#[test]
+fn merged_work_is_done_although_the_project_was_paused_meanwhile() {
+    for (facts, status) in [(merged(), Done), (failing_check(), InProgress)] {
+        let mut world = World::new();
+        let task = world.started("w1");
+        let session = world.enter("w1", task);
+        world.report(session, Outcome::Success);
+        world.leave(session);
+        world.must(&owner(), Command::Pause);
+        world.examine(session, facts);
+        assert_eq!((world.task(task).status, world.task(task).used.attempts), (status, 0));
+    }
 }
 
 /// V2: the manager's verdict looks at its children as they are then.

@@ -79,6 +79,7 @@ fn rate_limit_parks_the_account_and_charges_nothing() {
     let mut world = World::new();
     let (mine, other) = (world.started("w1"), world.started("w2"));
     for _ in 0..5 {
+        world.now = world.staff("w1").until.unwrap_or(world.now);
         let until = world.now + Span::seconds(63);
         let limited = VendorTrouble::RateLimited { until };
         let session = idle(&mut world, "w1", mine, ProcessEnd { vendor: Some(limited), ..ProcessEnd::exited(1) });
@@ -159,12 +160,16 @@ fn same_message_wakes_a_waiting_manager_once() {
     team.back();
     team.leave_waiting();
     team.world.pass(Span::minutes(5));
-    assert_eq!(board::staff_task(
-        &team.world.board,
-        team.world.board.agent(&crate::world::agent("lead")).unwrap(),
-        team.world.task(team.top),
-        team.world.now,
-    ).reason, Reason::WaitingForWorkers);
+    assert_eq!(
+        board::staff_task(
+            &team.world.board,
+            team.world.board.agent(&crate::world::agent("lead")).unwrap(),
+            team.world.task(team.top),
+            team.world.now,
+        )
+        .reason,
+        Reason::WaitingForWorkers
+    );
 }
 
 /// A3: whoever starts the work again grants patience again; the owner also grants sessions.

@@ -70,7 +70,10 @@ fn merged_by_hand_is_done_only_if_it_is() {
     assert_eq!(world.refused(&owner(), merged(false)), Code::NotMerged);
     assert_eq!(world.board, before);
     world.must(&owner(), merged(true));
-    assert_eq!((world.task(task).status, world.session(session).artifacts.as_slice()), (Done, ["src/a.rs".into()].as_slice()));
+    assert_eq!(
+        (world.task(task).status, world.session(session).artifacts.as_slice()),
+        (Done, ["src/a.rs".into()].as_slice())
+    );
     assert_eq!(world.refused(&owner(), merged(true)), Code::StaleSession);
 }
 
@@ -115,7 +118,13 @@ fn only_the_owner_drives_by_hand() {
     team.world.must(&owner(), by_hand("w1", top));
     let session = team.world.task(top).live.unwrap();
     assert_eq!(team.world.refused(&owner(), Command::StopSession { session }), Code::StateConflict);
-    let chat = Command::Claim { agent: agent("w1"), purpose: Purpose::Chat, driver: Driver::Hand, credential: None, forced: false };
+    let chat = Command::Claim {
+        agent: agent("w1"),
+        purpose: Purpose::Chat,
+        driver: Driver::Hand,
+        credential: None,
+        forced: false,
+    };
     assert_eq!(team.world.refused(&owner(), chat), Code::NotAllowed);
 }
 

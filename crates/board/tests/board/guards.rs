@@ -21,7 +21,7 @@ fn block_fail_and_cancel_need_a_reason() {
     let session = board::Actor::Session(world.enter("w1", task));
     let step = world.create(&session, &["one"])[0];
     world.go(&session, step, InProgress);
-    let named = |world: &World, actor, task, to| *world.refusal(actor, &silently(task, to)).0;
+    let named = |world: &World, actor: &board::Actor, task, to| *world.refusal(actor, &silently(task, to)).0;
     assert_eq!(named(&world, &owner(), task, Blocked), Because::ReasonNeeded(Move::Block));
     assert_eq!(named(&world, &owner(), task, Cancelled), Because::ReasonNeeded(Move::Cancel));
     assert_eq!(named(&world, &session, step, Failed), Because::ReasonNeeded(Move::Fail));
@@ -118,10 +118,7 @@ fn agents_retry_three_times_and_the_owner_for_ever() {
         team.world.go(&lead, team.a, InProgress);
     }
     team.world.crash("w1", team.a);
-    assert_eq!(
-        *team.world.refusal(&lead, &moving(team.a, Todo)).0,
-        Because::RetriesSpent { task: team.a, limit: 3 }
-    );
+    assert_eq!(*team.world.refusal(&lead, &moving(team.a, Todo)).0, Because::RetriesSpent { task: team.a, limit: 3 });
     for _ in 0..2 {
         team.world.go(&owner(), team.a, Todo);
         team.world.go(&lead, team.a, InProgress);
@@ -208,7 +205,9 @@ fn blocked_ancestor_holds_its_descendants_without_touching_them() {
     assert_eq!(team.world.peek(sub), (held, "N2.2"));
     assert_eq!(team.world.refused(&lead, moving(team.b, InProgress)), Code::Interrupted);
     let start = team.world.refusal(&owner(), &forced(team.b, InProgress));
-    assert!(matches!(&*start.0, Because::NotReady { obstacles, .. } if obstacles.contains(&Obstacle::Held { by: team.top })));
+    assert!(
+        matches!(&*start.0, Because::NotReady { obstacles, .. } if obstacles.contains(&Obstacle::Held { by: team.top }))
+    );
 
     team.world.go(&owner(), team.top, InProgress);
     assert_eq!(team.world.ask(worker).1, "N2.9");

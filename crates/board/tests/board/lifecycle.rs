@@ -74,6 +74,8 @@ fn step_may(from: Status, to: Status, who: Who) -> bool {
     let doer = who == Who::Mover;
     match (from, to) {
         (InProgress, Done | Failed) if doer => true,
+        // Whoever blocked it lifts it, also from a chat.
+        (Blocked, InProgress) if who == Who::MoverInChat => true,
         _ if who == Who::MoverInChat => false,
         _ => subtask_may(from, to, who),
     }
@@ -101,17 +103,15 @@ impl Stage {
         team.give("w2", team.b);
         let stranger = team.world.enter("w2", team.b);
         let chats = [team.world.chat("lead"), team.world.chat("w1")];
-        if status != Backlog {
-            team.world.assign(&lead, task, "w1");
-        }
+        team.world.assign(&lead, task, "w1");
         if !matches!(status, Backlog | Todo) {
             team.world.go(&lead, task, InProgress);
         }
         let mut assignee = None;
         match status {
-            Backlog | Todo => {}
+            Todo => {}
             InProgress => assignee = Some(team.world.enter("w1", task)),
-            Blocked | Cancelled => {
+            Backlog | Blocked | Cancelled => {
                 team.world.go(&lead, task, status);
             }
             Done => {

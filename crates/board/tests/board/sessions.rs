@@ -104,7 +104,8 @@ fn renewal_renews_what_lives() {
     let (one, two) = (world.claim("w1", first), world.claim("w2", second));
     world.end(one, ProcessEnd::because(EndReason::Lost));
     world.pass(Span::seconds(30));
-    let events = world.must(&runner(), Command::RenewLeases { sessions: vec![(one, Generation(1)), (two, Generation(1))] });
+    let events =
+        world.must(&runner(), Command::RenewLeases { sessions: vec![(one, Generation(1)), (two, Generation(1))] });
     let renewed = board::What::LeasesRenewed { sessions: vec![two], until: world.now + Span::seconds(60) };
     assert_eq!(events[0].what, renewed);
 }
@@ -147,7 +148,7 @@ fn agents_cannot_do_what_belongs_to_owner_and_runner() {
     let mut world = World::new();
     let task = world.started("w1");
     let session = world.enter("w1", task);
-    let settings = Box::new(world.board.settings.clone());
+    let settings = Box::new((*world.board.settings).clone());
     let commands = [
         Command::Configure { settings },
         Command::Pause,
@@ -158,7 +159,13 @@ fn agents_cannot_do_what_belongs_to_owner_and_runner() {
         Command::RecordBranch { task, branch: "b".into(), base: "c".into() },
         Command::StopSession { session },
         Command::ReportRunning { session, generation: Generation(1) },
-        Command::EndProcess { session, generation: Generation(1), end: ProcessEnd::exited(0), artifacts: vec![], usage: None },
+        Command::EndProcess {
+            session,
+            generation: Generation(1),
+            end: ProcessEnd::exited(0),
+            artifacts: vec![],
+            usage: None,
+        },
     ];
     for command in commands {
         assert_eq!(world.cannot(session, command), Code::NotAllowed);

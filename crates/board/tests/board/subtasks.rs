@@ -1,8 +1,6 @@
 //! Who splits, assigns, changes and ties together which tasks (L2, L5 to L8)?
 
-use board::{
-    Actor, Because, Code, Command, DependsOn, Kind, NewTask, Party, Status, TaskEdit, TaskId, What, view,
-};
+use board::{Actor, Because, Code, Command, DependsOn, Kind, NewTask, Party, Status, TaskEdit, TaskId, What, view};
 
 use crate::team::{Team, assigning, creating, depending, forced, merged, moving};
 use crate::world::{World, agent, owner, runner};
@@ -165,7 +163,7 @@ fn depth_limit_stops_tasks_and_managers_but_not_steps() {
     assert_eq!(team.world.task(step).depth, 1);
 
     // Nor do they when the owner lowers the limit below the task they are of.
-    let mut settings = team.world.board.settings.clone();
+    let mut settings = (*team.world.board.settings).clone();
     settings.limits.max_depth = 0;
     team.world.must(&owner(), Command::Configure { settings: Box::new(settings) });
     team.world.create(&worker, &["two"]);

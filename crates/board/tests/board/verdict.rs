@@ -7,12 +7,8 @@ use board::{
 
 use crate::team::{failing_check, merged};
 
-const WORKER: Policy = Policy {
-    hierarchy: Hierarchy::Worker,
-    mode: Mode::Guided,
-    completion: Completion::Merged,
-    may_be_empty: false,
-};
+const WORKER: Policy =
+    Policy { hierarchy: Hierarchy::Worker, mode: Mode::Guided, completion: Completion::Merged, may_be_empty: false };
 const ONE_SHOT: Policy = Policy { mode: Mode::OneShot, ..WORKER };
 const MANAGER: Policy = Policy { hierarchy: Hierarchy::Manager, ..WORKER };
 const REPORTED: Policy = Policy { completion: Completion::Reported, ..WORKER };
@@ -22,10 +18,14 @@ fn claim(result: Outcome) -> Claim {
 }
 
 /// The verdict on an end, a claim and a workspace.
-fn verdict(policy: Policy, end: &ProcessEnd, claimed: Option<Outcome>, work: Option<&WorkspaceFacts>) -> Option<Verdict> {
+fn verdict(
+    policy: Policy,
+    end: &ProcessEnd,
+    claimed: Option<Outcome>,
+    work: Option<&WorkspaceFacts>,
+) -> Option<Verdict> {
     let claim = claimed.map(claim);
-    let evidence =
-        Evidence { end, claim: claim.as_ref(), left_waiting: false, children_done: false, workspace: work };
+    let evidence = Evidence { end, claim: claim.as_ref(), left_waiting: false, children_done: false, workspace: work };
     judge(&evidence, &policy)
 }
 
@@ -68,8 +68,7 @@ fn v2_1_no_verdict_on_what_was_stopped_lost_or_never_began() {
 #[test]
 fn v2_1_no_verdict_on_a_manager_that_left_waiting() {
     for end in [ProcessEnd::exited(0), ProcessEnd::exited(1)] {
-        let evidence =
-            Evidence { end: &end, claim: None, left_waiting: true, children_done: false, workspace: None };
+        let evidence = Evidence { end: &end, claim: None, left_waiting: true, children_done: false, workspace: None };
         assert_eq!(judge(&evidence, &MANAGER), Some(Verdict::None(Inconclusive::Waiting)));
     }
 }

@@ -1,6 +1,6 @@
 //! How do the files of `.saihai/` reach the board? Declaratively: applying them twice changes nothing.
 
-use board::{Command, What};
+use board::{Command, Language, What};
 use definitions::Definitions;
 use serde::Serialize;
 
@@ -33,10 +33,20 @@ impl Applied {
 /// The two commands that bring the board to what the files say.
 pub(crate) fn commands(opened: &Opened) -> Result<[Command; 2], Failure> {
     let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
-    let branch = git::current_branch(&opened.path).unwrap_or_else(|| "main".into());
-    let language = crate::context::locale_language();
+    let (language, branch) = unsaid(opened);
     let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
     Ok([Command::Configure { settings: Box::new(settings) }, Command::ApplyRoster { agents: definitions.agents }])
+}
+
+/// What the files leave open is decided once, at first: another shell's locale or whatever branch
+/// is checked out later changes nothing.
+fn unsaid(opened: &Opened) -> (Language, String) {
+    let board = opened.board();
+    if board.seq > 0 {
+        return (board.settings.language, board.settings.target_branch.clone());
+    }
+    let branch = git::current_branch(&opened.path).unwrap_or_else(|| "main".into());
+    (crate::context::locale_language(), branch)
 }
 
 pub(crate) async fn apply(opened: &Opened) -> Result<Applied, Failure> {

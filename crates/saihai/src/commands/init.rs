@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Because, InstallationCommand, Language, ProjectId, slug};
+use board::{Because, InstallationCommand, ProjectId, slug};
 use clap::Args;
 use control::Attendance;
 use definitions::{ScaffoldOptions, scaffold};
@@ -12,6 +12,7 @@ use super::definitions_in;
 use crate::context::{Context, Opened, owner};
 use crate::failure::{Exit, Failure};
 use crate::git;
+use crate::show::clean;
 
 /// Make the repository around the current directory a project
 #[derive(Debug, Args)]
@@ -40,15 +41,21 @@ impl Init {
     }
 
     pub(crate) async fn run_in(self, context: &Context, directory: &Path) -> Result<(), Failure> {
-        let root = repository(directory)?;
+        let root = repository(context, directory)?;
         let branch = self.branch(&root)?;
-        let name = self.name.clone().unwrap_or_else(|| directory_name(&root));
+        let name = self.name(&root)?;
         let options = ScaffoldOptions { name: name.clone(), target_branch: branch, language: context.language() };
         let written = scaffold(&root.join(".saihai"), &options).map_err(|error| {
-            Failure::failed(format!("cannot write .saihai: {error}"), "Check the permissions of the repository.")
+            Failure::failed(
+                format!("cannot write .saihai: {error}"),
+                "Make sure that it is a directory you can write to.",
+            )
         })?;
         // Read before anything is registered: a broken file leaves no half-made project.
-        definitions::Definitions::load(&root.join(".saihai")).map_err(|problems| Failure::definitions(&problems))?;
+        definitions::Definitions::load(&root.join(".saihai")).map_err(|problems| {
+            let hint = "Correct the file and run the command again; nothing was registered.";
+            Failure { hint: hint.into(), ..Failure::definitions(&problems) }
+        })?;
         let opened = register(context, &root, &name).await?;
         let applied = definitions_in::apply(&opened).await?;
         let board = opened.board();
@@ -59,6 +66,7 @@ impl Init {
         let text = || {
             let mut lines: Vec<_> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
             lines.extend(applied.lines());
+            lines.extend(self.unheard(&opened));
             let (id, target) = (&opened.id, &board.settings.target_branch);
             lines.push(opened.say(
                 format!("Project `{id}` is ready; work is merged into {target}.\nNext: saihai task add \"What should be done\" --assign AGENT (see `saihai agent list`)"),
@@ -67,6 +75,31 @@ impl Init {
             lines.join("\n")
         };
         context.format.print(&json, || vec![opened.id.to_string()], text)
+    }
+
+    fn name(&self, root: &Path) -> Result<String, Failure> {
+        match &self.name {
+            Some(name) if name.trim().is_empty() || name.chars().any(char::is_control) => {
+                Err(Failure::bad_argument("The name must be one line of text.", "Choose another --name."))
+            }
+            Some(name) => Ok(name.clone()),
+            None => Ok(directory_name(root)),
+        }
+    }
+
+    /// What was asked for, but is said otherwise by a file that was there already.
+    fn unheard(&self, opened: &Opened) -> Vec<String> {
+        let board = opened.board();
+        let note = |key: &str, asked: Option<&String>, is: &str| {
+            let asked = asked.filter(|asked| asked.as_str() != is)?;
+            Some(opened.say(
+                format!("`{key}` stays `{is}`, not `{asked}`: change it in .saihai/config.yaml, then run `saihai agent apply`."),
+                format!("`{key}` は `{asked}` ではなく `{is}` のままです。.saihai/config.yaml を変更し、`saihai agent apply` を実行してください。"),
+            ))
+        };
+        let name = note("name", self.name.as_ref(), &board.settings.name);
+        let branch = note("target_branch", self.base_branch.as_ref(), &board.settings.target_branch);
+        name.into_iter().chain(branch).map(|line| clean(&line)).collect()
     }
 
     fn branch(&self, root: &Path) -> Result<String, Failure> {
@@ -85,7 +118,7 @@ impl Init {
     }
 }
 
-fn repository(directory: &Path) -> Result<PathBuf, Failure> {
+fn repository(context: &Context, directory: &Path) -> Result<PathBuf, Failure> {
     if git::version().is_none() {
         return Err(Failure::failed("git was not found.", "Install git and run the command again."));
     }
@@ -93,8 +126,14 @@ fn repository(directory: &Path) -> Result<PathBuf, Failure> {
         Failure::new(
             Exit::Configuration,
             "not_initialised",
-            format!("{} is not in a git repository.", directory.display()),
-            "Run `git init` first, or change to a repository.",
+            context.say(
+                format!("{} is not in a git repository.", directory.display()),
+                format!("{} は git リポジトリの中にありません。", directory.display()),
+            ),
+            context.say(
+                "Run `git init` first, or change to a repository.",
+                "先に `git init` を実行するか、リポジトリに移動してください。",
+            ),
         )
     })?;
     std::fs::canonicalize(&root)
@@ -129,7 +168,7 @@ async fn register(context: &Context, root: &Path, name: &str) -> Result<Opened, 
                 return context.opened(control, id, root.to_owned()).await;
             }
             Err(control::ControlError::Refused(refusal)) if matches!(*refusal.0, Because::ProjectTaken(_)) => {}
-            Err(error) => return Err(Failure::control(error, Language::En)),
+            Err(error) => return Err(Failure::control(error, context.language())),
         }
     }
     unreachable!("there is always another number")

@@ -61,6 +61,6 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Token(command) => token::run(context, command).await,
         Command::Log(command) => log::run(context, command).await,
         Command::Doctor(doctor) => doctor.run(context).await,
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => completions.run(context),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::or_dash;
+use crate::show::{clean, or_dash};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum As {
@@ -44,7 +44,7 @@ impl Show {
                     let view = AgentView::of(&board, agent);
                     let list = |ids: Vec<String>| if ids.is_empty() { "none".into() } else { ids.join(", ") };
                     [
-                        format!("{} ({}){}", spec.name, spec.id, if agent.active { "" } else { ", has left" }),
+                        format!("{} ({}){}", clean(&spec.name), spec.id, if agent.active { "" } else { ", has left" }),
                         format!(
                             "  rank       {}{}",
                             spec.hierarchy,

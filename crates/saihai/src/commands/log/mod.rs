@@ -49,7 +49,9 @@ impl Entry {
             Actor::Runner(id) => format!("runner {id}"),
             Actor::System => "saihai".into(),
         };
-        clean(&format!("{:>6} {} {by}: {} {}", self.seq, self.event.at, self.event.kind(), summary(&self.event.what)))
+        let line =
+            format!("{:>6} {} {by}: {} {}", self.seq, self.event.at, self.event.kind(), summary(&self.event.what));
+        clean(line.trim_end()).replace('\n', " ")
     }
 }
 
@@ -66,7 +68,13 @@ fn summary(what: &What) -> String {
         What::TaskAssigned { task, assignee } => {
             format!("{task} to {}", assignee.as_ref().map_or("nobody", |agent| agent.as_str()))
         }
-        What::DependenciesChanged { task, added, removed } => format!("{task} on {added:?} off {removed:?}"),
+        What::DependenciesChanged { task, added, removed } => {
+            let list = |word, ids: &[board::TaskId]| match ids {
+                [] => String::new(),
+                ids => format!(" {word} {}", ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+            };
+            format!("{task}{}{}", list("on", added), list("off", removed))
+        }
         What::RosterApplied { present, left } => {
             let present: Vec<_> = present.iter().map(|spec| format!("+{}", spec.id)).collect();
             let left: Vec<_> = left.iter().map(|id| format!("-{id}")).collect();
@@ -82,6 +90,7 @@ fn summary(what: &What) -> String {
             format!("{session}: {}", verdict.as_ref().map_or("over", board::Verdict::as_str))
         }
         What::StepGiven { session, step } => format!("{session}: {}", step.action()),
+        What::PasskeySet { agent, .. } => agent.to_string(),
         What::MessageSent { message, from, to, .. } => format!("{message} {from} → {to}"),
         other => {
             let task = other.tasks().first().map(ToString::to_string);

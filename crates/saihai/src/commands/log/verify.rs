@@ -9,6 +9,8 @@ use store::StreamName;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 
+const BACKUP: &str = "Keep the file as it is, and restore saihai.db from a backup made before the damage.";
+
 /// Prove the log: its chain, that it can be read, and that replaying it gives the live board
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 4 if anything is not as it was written; what and where is named.")]
@@ -16,6 +18,14 @@ pub(crate) struct Verify {}
 
 impl Verify {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        // The store's own hint for damage is to run this very command.
+        self.prove_all(context).await.map_err(|failure| match failure {
+            failure if failure.hint.contains("saihai log verify") => Failure { hint: BACKUP.into(), ..failure },
+            failure => failure,
+        })
+    }
+
+    async fn prove_all(self, context: &Context) -> Result<(), Failure> {
         let control = context.control(Attendance::Passing)?;
         let streams = control.store().streams().await.map_err(|error| Failure::store(&error))?;
         let mut reports = Vec::new();
@@ -35,8 +45,15 @@ impl Verify {
             &json,
             || reports.iter().map(|(stream, _)| stream.to_string()).collect(),
             || {
+                if reports.is_empty() {
+                    return context.say("The log is empty.", "ログは空です。");
+                }
                 let line = |(stream, report): &(StreamName, VerifyReport)| {
-                    format!("{stream}: {} events, chain intact, replay equals the live state", report.events)
+                    let events = report.events;
+                    context.say(
+                        format!("{stream}: {events} events, chain intact, replay equals the live state"),
+                        format!("{stream}: {events} 件、連鎖は無傷、再生結果は現在の状態と一致"),
+                    )
                 };
                 reports.iter().map(line).collect::<Vec<_>>().join("\n")
             },
@@ -67,6 +84,5 @@ fn damage(unsound: &[&(StreamName, VerifyReport)]) -> Option<Failure> {
             found.push(format!("{stream}: replaying the log gives another state than the live one"));
         }
     }
-    let hint = "Keep the file as it is, and restore saihai.db from a backup made before the damage.";
-    Some(Failure::new(Exit::Store, "store", found.join("\n"), hint))
+    Some(Failure::new(Exit::Store, "store", found.join("\n"), BACKUP))
 }

@@ -8,7 +8,8 @@ mod show;
 use clap::Subcommand;
 
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
+use crate::show::{Format, clean};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Memory {
@@ -35,8 +36,12 @@ fn json(entry: &definitions::memory::Entry) -> serde_json::Value {
 }
 
 /// Files that cannot be read are told, and do not hide the others.
-fn warn(problems: &[definitions::Problem]) {
+fn warn(context: &Context, problems: &[definitions::Problem]) {
     for problem in problems {
-        eprintln!("warning: {problem}");
+        let message = problem.to_string();
+        say(&match context.format {
+            Format::Json => serde_json::json!({ "code": "warning", "message": message, "hint": "" }).to_string(),
+            Format::Text | Format::Quiet => format!("warning: {}", clean(&message)),
+        });
     }
 }

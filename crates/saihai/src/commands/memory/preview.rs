@@ -15,7 +15,7 @@ impl Preview {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let (entries, problems) = memory::list(&opened.saihai_dir());
-        super::warn(&problems);
+        super::warn(context, &problems);
         let text = memory::preview(&entries, opened.language);
         context.format.print(&json!({ "preview": text }), Vec::new, || text.clone())
     }

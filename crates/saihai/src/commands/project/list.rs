@@ -19,7 +19,10 @@ impl List {
         let ids = || projects.iter().map(|project| project.id.to_string()).collect();
         context.format.print(&projects, ids, || {
             if projects.is_empty() {
-                return "No projects yet. Next: run `saihai init` in a git repository.".into();
+                return context.say(
+                    "No projects yet. Next: run `saihai init` in a git repository.",
+                    "プロジェクトはまだありません。次: git リポジトリで `saihai init` を実行してください。",
+                );
             }
             let rows = projects.iter().map(|p| [p.id.to_string(), p.path.clone(), p.added_at.to_string()]);
             table(["ID", "PATH", "ADDED"], rows)

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::show::clean;
 
 /// Show a project: settings, counts, limits
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ impl Show {
                 let counts = counts.collect::<Vec<_>>().join(", ");
                 let settings = &board.settings;
                 [
-                    format!("{} ({}){}", settings.name, opened.id, if board.paused { ", paused" } else { "" }),
+                    format!("{} ({}){}", clean(&settings.name), opened.id, if board.paused { ", paused" } else { "" }),
                     format!("  repository   {}", opened.path.display()),
                     format!("  merged into  {} (completion: {})", settings.target_branch, settings.completion),
                     format!("  agents       {}", board.agents.values().filter(|agent| agent.active).count()),

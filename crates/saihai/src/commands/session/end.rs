@@ -3,6 +3,7 @@
 use board::view::SessionView;
 use board::{Command, DodResult, EndReason, ProcessEnd, SessionId};
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
 use crate::commands::task::is_merged;
 use crate::context::{Context, Opened};
@@ -54,8 +55,15 @@ impl End {
             || vec![self.id.to_string()],
             || {
                 let task = view.task_id.and_then(|id| receipt.after.tasks.get(&id));
-                let status = task.map_or_else(String::new, |task| format!("; {} is {}", task.id, task.status));
-                format!("{} ended, verdict {}{status}", view.id, view.verdict.unwrap_or("none"))
+                let (id, verdict) = (view.id, view.verdict.unwrap_or("none"));
+                let Some(task) = task else { return format!("{id}: {verdict}") };
+                let (task, status) = (task.id, task.status);
+                opened.say(
+                    format!("{id} ended, verdict {verdict}; {task} is {status}.\nNext: saihai task why {task}"),
+                    format!(
+                        "{id} は終わりました（判定 {verdict}）。{task} は {status} です。\n次: saihai task why {task}"
+                    ),
+                )
             },
         )
     }
@@ -94,16 +102,17 @@ impl End {
     /// `null`, an empty text and an empty object mean that there was no error.
     fn error(&self) -> Result<Option<String>, Failure> {
         let Some(text) = self.error.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(None) };
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
             Failure::bad_argument(
                 format!("--error is not JSON: {error}"),
                 "Write it as '{\"message\": \"what went wrong\"}'.",
             )
         })?;
         Ok(match value {
-            serde_json::Value::Null => None,
-            serde_json::Value::String(text) => Some(text),
-            other => Some(other.to_string()),
+            Value::Null => None,
+            Value::String(text) => Some(text).filter(|text| !text.trim().is_empty()),
+            Value::Object(object) if object.is_empty() => None,
+            other @ (Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_)) => Some(other.to_string()),
         })
     }
 }

@@ -59,7 +59,7 @@ impl Show {
                         .map(|claim| format!("  reported      {}: {}", claim.result, clean(&claim.summary))),
                 );
                 if !task.labels.is_empty() {
-                    lines.push(format!("  labels        {}", task.labels.join(", ")));
+                    lines.push(format!("  labels        {}", clean(&task.labels.join(", "))));
                 }
                 if !task.description.is_empty() {
                     lines.push(format!("\n{}", clean(&task.description)));

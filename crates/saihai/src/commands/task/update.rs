@@ -4,7 +4,7 @@ use board::{Command, Destination, Priority, Status, TaskEdit, TaskId, TaskType};
 use clap::Args;
 
 use super::{Move, print_changed, submit_move, text_or_stdin};
-use crate::context::Context;
+use crate::context::{Context, Opened, owner};
 use crate::failure::Failure;
 
 /// Change a task's content or status
@@ -45,6 +45,9 @@ pub(crate) struct Update {
 impl Update {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
+        if let Some(status) = self.status {
+            self.judge_move(&opened, status)?;
+        }
         let edit = TaskEdit {
             title: self.title,
             description: self.description.map(text_or_stdin).transpose()?,
@@ -63,5 +66,13 @@ impl Update {
         }
         let receipt = receipt.expect("clap asks for at least one change");
         print_changed(context, &opened, &receipt, self.id)
+    }
+    /// A move that would be refused is refused before the content is changed: all or nothing.
+    fn judge_move(&self, opened: &Opened, status: Status) -> Result<(), Failure> {
+        let to = Destination::Status(status);
+        let merged = status == Status::Done && super::is_merged(opened, self.id);
+        let command = Command::MoveTask { task: self.id, to, reason: self.reason.clone(), forced: self.force, merged };
+        let judged = board::admit(&opened.board(), &owner(), &command, opened.now());
+        judged.map(drop).map_err(|refusal| opened.refusal(refusal))
     }
 }

@@ -29,7 +29,10 @@ impl Why {
             &json,
             || vec![self.id.to_string()],
             || {
-                let mut text = vec![format!("{} is {}: {}", self.id, why.status, clean(&task.title))];
+                let mut text = vec![opened.say(
+                    format!("{} is {}: {}", self.id, why.status, clean(&task.title)),
+                    format!("{} は {} です: {}", self.id, why.status, clean(&task.title)),
+                )];
                 text.extend(lines.iter().map(|line| format!("  {}", clean(line).replace('\n', "\n    "))));
                 if !task.is_settled() && !task.is_step() {
                     text.push(opened.say(

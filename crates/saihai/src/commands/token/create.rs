@@ -38,11 +38,12 @@ impl Create {
             &json,
             || vec![secret.reveal().to_owned()],
             || {
-                format!(
-                    "{}\nThis is the {} token {id}. It is shown only now; revoke it with `saihai token revoke {id}`.",
-                    secret.reveal(),
-                    self.role
-                )
+                let role = self.role;
+                let note = context.say(
+                    format!("This is the {role} token {id}. It is shown only now; revoke it with `saihai token revoke {id}`."),
+                    format!("{role} のトークン {id} です。表示は今回だけです。失効: `saihai token revoke {id}`"),
+                );
+                format!("{}\n{note}", secret.reveal())
             },
         )
     }

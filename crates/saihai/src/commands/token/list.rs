@@ -26,7 +26,10 @@ impl List {
             || tokens.iter().map(|token| token.id.clone()).collect(),
             || {
                 if tokens.is_empty() {
-                    return "No tokens yet. Next: saihai token create --role viewer".into();
+                    return context.say(
+                        "No tokens yet. Next: saihai token create --role viewer",
+                        "トークンはまだありません。次: saihai token create --role viewer",
+                    );
                 }
                 let rows = tokens.iter().map(|t| {
                     let state = if t.revoked { "revoked" } else { "valid" };

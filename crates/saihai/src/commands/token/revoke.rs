@@ -22,6 +22,10 @@ impl Revoke {
         let revoke = InstallationCommand::RevokeToken { id: self.id.clone() };
         installation.submit(owner(), revoke).await.map_err(|error| Failure::control(error, context.language()))?;
         let json = json!({ "id": self.id, "revoked": true });
-        context.format.print(&json, || vec![self.id.clone()], || format!("{} is revoked.", self.id))
+        context.format.print(
+            &json,
+            || vec![self.id.clone()],
+            || context.say(format!("{} is revoked.", self.id), format!("{} を失効させました。", self.id)),
+        )
     }
 }

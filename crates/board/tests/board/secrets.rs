@@ -1,0 +1,79 @@
+//! Are secrets, even hashed, shown nowhere (S3, S4)?
+
+use board::{
+    Command, Driver, EndReason, Event, Installation, InstallationCommand, ProcessEnd, Purpose, Role, SecretHash, What,
+};
+
+use crate::samples::{SECRET, every_event};
+use crate::world::{World, agent, owner, runner};
+
+/// S4, F35: neither agents, sessions, boards nor events show a hash when they are debugged.
+#[test]
+fn debug_output_shows_no_hash() {
+    let mut world = World::new();
+    let hash = || SecretHash(SECRET.into());
+    world.must(&owner(), Command::SetPasskey { agent: agent("w1"), hash: hash() });
+    let task = world.started("w1");
+    let driver = Driver::Runner { runner: "r".parse().unwrap(), spawn: "s".parse().unwrap() };
+    let purpose = Purpose::Task(task);
+    let claim = Command::Claim { agent: agent("w1"), purpose, driver, credential: Some(hash()), forced: false };
+    let shown = format!("{claim:?}");
+    world.must(&runner(), claim);
+    let session = world.task(task).live.unwrap();
+    assert_eq!(world.session(session).credential, Some(hash()));
+    let texts = [
+        shown,
+        format!("{:?}", world.board.agent(&agent("w1")).unwrap()),
+        format!("{:?}", world.session(session)),
+        format!("{:?}", world.board),
+        format!("{:#?}", world.log),
+    ];
+    for text in texts {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+}
+
+/// S3: the credential dies with the session.
+#[test]
+fn credential_dies_with_the_session() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let driver = Driver::Runner { runner: "r".parse().unwrap(), spawn: "s".parse().unwrap() };
+    let credential = Some(SecretHash(SECRET.into()));
+    let purpose = Purpose::Task(task);
+    world.must(&runner(), Command::Claim { agent: agent("w1"), purpose, driver, credential, forced: false });
+    let session = world.task(task).live.unwrap();
+    world.end(session, ProcessEnd::because(EndReason::Lost));
+    assert_eq!(world.session(session).credential, None);
+}
+
+/// S4: events for people to see carry no hash; everything else of them stays.
+#[test]
+fn redacted_events_carry_no_hash() {
+    let mut hidden = 0;
+    for event in every_event() {
+        let shown = event.redacted();
+        assert!(!shown.encode().contains(SECRET), "{shown:?}");
+        assert!(!format!("{event:?}").contains(SECRET));
+        let secret = matches!(&event.what, What::PasskeySet { .. } | What::SessionClaimed { credential: Some(_), .. });
+        assert_eq!(shown != event, secret);
+        assert_eq!((shown.at, shown.kind()), (event.at, event.kind()));
+        hidden += usize::from(secret);
+        assert_eq!(secret, event.encode().contains(SECRET));
+        let _: Event = shown;
+    }
+    assert_eq!(hidden, 2);
+}
+
+/// S4: the same for the tokens of the installation.
+#[test]
+fn tokens_show_no_hash() {
+    let mut installation = Installation::default();
+    let hash = SecretHash(SECRET.into());
+    let create = InstallationCommand::CreateToken { id: "t".into(), role: Role::Owner, name: "me".into(), hash };
+    let at = board::Timestamp(0);
+    let events = installation.admit(&owner(), &create, at).unwrap();
+    events.iter().for_each(|event| installation.apply(event));
+    assert!(installation.admit(&runner(), &create, at).is_err());
+    assert!(!format!("{installation:?} {events:?} {create:?}").contains(SECRET));
+}

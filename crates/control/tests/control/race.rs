@@ -1,0 +1,124 @@
+//! What happens when several processes write at once?
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use board::{Actor, Code, Command, EndReason, SessionId, SessionStatus, Status, TaskId};
+use control::{Attendance, ControlError};
+use store::SqliteStore;
+
+use crate::world::{TestClock, World, add, claim, owner, process, to};
+
+/// E2, S1, F85: eight processes claim one task; exactly one wins, the others are told who did.
+#[tokio::test]
+async fn of_many_claims_for_one_task_exactly_one_wins() {
+    let world = World::default();
+    world.with_work().await;
+    let mut claims = tokio::task::JoinSet::new();
+    for n in 0..8 {
+        let project = world.process(Attendance::Passing).await;
+        let (actor, command) = claim(&format!("runner-{n}"));
+        claims.spawn(async move { project.submit(actor, command).await.map(drop) });
+    }
+    let outcomes = claims.join_all().await;
+    let refused = outcomes.iter().filter(|outcome| match outcome {
+        Err(ControlError::Refused(refusal)) => refusal.code() == Code::AlreadyClaimed,
+        Ok(()) | Err(_) => false,
+    });
+    assert_eq!((refused.count(), outcomes.iter().filter(|outcome| outcome.is_ok()).count()), (7, 1));
+}
+
+/// E2: a command is judged on what others have done meanwhile, also when it would be refused.
+#[tokio::test]
+async fn a_stale_board_is_brought_up_to_date_before_anything_is_answered() {
+    let world = World::default();
+    let (here, there) = (world.process(Attendance::Passing).await, world.process(Attendance::Passing).await);
+    there.submit(owner(), add("foreign")).await.unwrap();
+    // On the board that `here` has in memory there is no task 1.
+    let receipt = here.submit(owner(), to(1, Status::Todo)).await.unwrap();
+    assert_eq!(receipt.after.task(TaskId(1)).unwrap().status, Status::Todo);
+    there.submit(owner(), to(1, Status::Cancelled)).await.unwrap();
+    let refused = here.submit(owner(), to(1, Status::Backlog)).await;
+    assert!(matches!(refused, Err(ControlError::Refused(refusal)) if refusal.code() == Code::IllegalTransition));
+}
+
+/// E2: ids are dense and unique, whoever writes.
+#[tokio::test]
+async fn racing_processes_lose_nothing() {
+    let world = World::default();
+    let mut writers = tokio::task::JoinSet::new();
+    for n in 0..6 {
+        let project = world.process(Attendance::Passing).await;
+        writers.spawn(async move {
+            for m in 0..25 {
+                project.submit(owner(), add(&format!("{n}/{m}"))).await.unwrap();
+            }
+        });
+    }
+    writers.join_all().await;
+    let board = world.process(Attendance::Passing).await.board();
+    assert_eq!(board.tasks.keys().map(|id| id.0).collect::<Vec<_>>(), (1..=150).collect::<Vec<_>>());
+}
+
+/// E7: what another process appends reaches whoever stays and watches, without a command of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn foreign_appends_reach_those_who_stay() {
+    let home = tempfile::tempdir().unwrap();
+    let open = || Arc::new(SqliteStore::open(home.path().join("db")).unwrap());
+    let clock = TestClock::default();
+    let staying = process(open(), &clock, Attendance::Staying).await;
+    let passing = process(open(), &clock, Attendance::Passing).await;
+    let mut watch = staying.writer().watch();
+    passing.submit(owner(), add("from elsewhere")).await.unwrap();
+    let seen = tokio::time::timeout(Duration::from_secs(30), watch.wait_for(|board| !board.tasks.is_empty())).await;
+    assert_eq!(seen.expect("it arrives").unwrap().task(TaskId(1)).unwrap().title, "from elsewhere");
+}
+
+/// S2, F31: a session whose lease lapsed is lost, and its task can be claimed again.
+#[tokio::test]
+async fn a_lapsed_lease_is_noticed_with_the_next_command() {
+    let world = World::default();
+    let project = world.with_work().await;
+    let (actor, command) = claim("gone");
+    project.submit(actor, command).await.unwrap();
+    world.clock.pass(61_000);
+    project.submit(owner(), add("anything")).await.unwrap();
+    let board = project.board();
+    let session = board.session(SessionId(1)).unwrap();
+    assert_eq!(session.status, SessionStatus::Ended);
+    assert_eq!(session.end.as_ref().unwrap().reason, EndReason::Lost);
+    world.clock.pass(6_000);
+    let (actor, command) = claim("next");
+    project.submit(actor, command).await.unwrap();
+}
+
+/// E6: what an agent was told is remembered with the row that decided and the event it was based on.
+#[tokio::test]
+async fn decisions_leave_a_trace() {
+    let world = World::default();
+    let project = world.with_work().await;
+    let (actor, command) = claim("r");
+    project.submit(actor, command).await.unwrap();
+    let session = SessionId(1);
+    let answer = project.next_action(session).await.unwrap();
+    assert_eq!(answer.step.action(), "report_model");
+    let _ = project.staffing(&"w".parse().unwrap()).await.unwrap();
+    let model = Command::ReportModel { provider: "p".into(), model_id: "m".into() };
+    project.submit(Actor::Session(session), model).await.unwrap();
+    project.next_action(session).await.unwrap();
+    let trace = project.decisions("ses_1", 10).await.unwrap();
+    let bodies: Vec<_> =
+        trace.iter().map(|decision| (decision.kind.as_str(), decision.seq, decision.body.as_str())).collect();
+    assert_eq!(
+        bodies,
+        [
+            (
+                "next_action",
+                7,
+                r#"{"action":"report_model","state":"needs_model_verification","row":"N2.3","reason":null}"#
+            ),
+            ("next_action", 9, r#"{"action":"get_task","state":"needs_task","row":"N2.8","reason":null}"#),
+        ]
+    );
+    assert_eq!(project.decisions("w", 10).await.unwrap().len(), 1);
+}

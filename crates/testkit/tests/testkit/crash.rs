@@ -1,0 +1,63 @@
+//! What is left of a process that was killed?
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use board::{Board, ProjectId, Settings, TaskId};
+use control::{Attendance, Control, Project, SystemClock, verify};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt as _, SeedableRng as _};
+use store::SqliteStore;
+
+/// Starts a process that adds tasks, kills it after `acknowledged` of them, and gives what it had said.
+fn killed_after(store: &Path, acknowledged: usize) -> Vec<TaskId> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hammer"))
+        .arg(store)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the hammer starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
+    let mut said: Vec<TaskId> = Vec::new();
+    let mut read = |said: &mut Vec<TaskId>| match lines.next() {
+        Some(Ok(line)) => line.parse().map(|id| said.push(id)).is_ok(),
+        Some(Err(_)) | None => false,
+    };
+    while said.len() < acknowledged && read(&mut said) {}
+    child.kill().expect("it is ours to kill");
+    // What it had said before it died, and we had not read yet.
+    while read(&mut said) {}
+    child.wait().expect("it is dead");
+    said
+}
+
+/// E3, F80: `kill -9` in the middle of a thousand commands, fifty times: nothing that was
+/// acknowledged is lost, no id is given twice, and the log verifies.
+#[test]
+fn what_was_acknowledged_survives_fifty_kills() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("saihai.db");
+    let mut dice = ChaCha8Rng::seed_from_u64(9);
+    let mut acknowledged = BTreeSet::new();
+    for round in 0..50 {
+        let said = killed_after(&path, dice.random_range(0..1_000));
+        for id in said {
+            assert!(acknowledged.insert(id), "round {round}: {id} was given twice");
+        }
+    }
+    assert!(acknowledged.len() > 5_000, "only {}", acknowledged.len());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let control =
+            Control::new(Arc::new(SqliteStore::open(&path).unwrap()), Arc::new(SystemClock), Attendance::Passing);
+        let id: ProjectId = "hammered".parse().unwrap();
+        let board = control.project(&id).await.unwrap().board();
+        let lost: Vec<_> = acknowledged.iter().filter(|id| !board.tasks.contains_key(*id)).collect();
+        assert_eq!(lost, Vec::<&TaskId>::new());
+        let fresh = Board::new(Settings::new(id.clone()));
+        let report = verify(control.store().as_ref(), &Project::stream(&id), fresh).await.unwrap();
+        assert!(report.is_sound(), "{report:?}");
+    });
+}

@@ -289,20 +289,3 @@ fn paused_project_still_chats() {
     world.report_model(chat);
     assert_eq!(world.ask(chat).1, "N2.4");
 }
-
-#[test]
-fn tmp_rework_dead_end() {
-    let mut world = World::new();
-    let task = world.started("w1");
-    let first = world.enter("w1", task);
-    world.create(&Actor::Session(first), &["one", "two", "three", "four", "five"]);
-    world.go(&Actor::Session(first), TaskId(2), InProgress);
-    world.end(first, ProcessEnd::exited(1));
-    world.go(&owner(), task, Todo);
-    world.go(&owner(), task, InProgress);
-    let s = world.enter("w1", task);
-    let a = board::Answer::of(&world.board, s, world.peek(s).0, world.now).unwrap();
-    println!("{:?}\n{}", a, board::instruction(&a, board::Language::En));
-    for _ in 0..8 { world.ask(s); }
-    println!("{:?}", world.task(task).block);
-}

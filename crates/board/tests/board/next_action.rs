@@ -1,13 +1,13 @@
 //! What does an agent do next? One test for every row of N2, with the row that answered.
 
 use board::{
-    Actor, AgentSpec, Because, Choice, Code, Command, Decompose, EndReason, Interrupt, Outcome, ProcessEnd, Span,
-    Status, Step, StopCause, next_action,
+    Actor, AgentSpec, Because, Choice, Code, Command, Decompose, EndReason, Outcome, ProcessEnd, Span, Status, Step,
+    next_action,
 };
 
-use crate::team::{Team, depending, failing_check, moving, saving};
+use crate::team::{INTERRUPTIONS, Team, depending, failing_check, moving, saving};
 use crate::world::{World, owner, spec};
-use Status::{Blocked, Cancelled, Done, Failed, InProgress, Todo};
+use Status::{Cancelled, Done, Failed, InProgress, Todo};
 
 fn never_splits(agents: &mut [AgentSpec]) {
     spec(agents, "w1").decompose = Decompose::Never;
@@ -45,29 +45,7 @@ fn n2_1_session_that_is_over_is_stale() {
 /// N2.2: everything that interrupts a session, by its name; it comes before the model is asked for.
 #[test]
 fn n2_2_interrupted_session_is_told_to_stop() {
-    let cases: [(fn(&mut Team), Interrupt); 7] = [
-        (|team| drop(team.world.go(&team.lead(), team.a, Cancelled)), Interrupt::Cancelled),
-        (|team| drop(team.world.go(&team.lead(), team.a, Blocked)), Interrupt::Blocked),
-        (|team| drop(team.world.go(&owner(), team.top, Blocked)), Interrupt::Held { by: board::TaskId(1) }),
-        (|team| drop(team.world.must(&owner(), Command::Pause)), Interrupt::ProjectPaused),
-        (|team| drop(team.world.go(&team.lead(), team.a, Todo)), Interrupt::Stopped(StopCause::Unstarted)),
-        (
-            |team| {
-                let session = team.world.task(team.a).live.unwrap();
-                team.world.must(&owner(), Command::StopSession { session });
-            },
-            Interrupt::Stopped(StopCause::Owner),
-        ),
-        (
-            |team| {
-                team.world.go(&team.lead(), team.a, Blocked);
-                team.world.assign(&team.lead(), team.a, "w2");
-                team.world.go(&team.lead(), team.a, InProgress);
-            },
-            Interrupt::Reassigned,
-        ),
-    ];
-    for (happens, interrupt) in cases {
+    for (happens, interrupt, _) in INTERRUPTIONS {
         let mut team = Team::with_a_started();
         let worker = team.world.claim("w1", team.a);
         happens(&mut team);
@@ -103,16 +81,28 @@ fn n2_4_unread_messages_are_fetched() {
     assert_eq!(world.ask(chat).1, "N2.4");
 }
 
-/// N2.5, N2.6: a chat waits for messages until it has been idle for ten minutes.
-#[test]
-fn n2_5_chat_waits_and_n2_6_leaves_after_ten_idle_minutes() {
+/// A chat that has been shown everything.
+fn quiet_chat() -> (World, board::SessionId) {
     let mut world = World::new();
     let chat = world.chat("w1");
     world.report_model(chat);
     world.must(&Actor::Session(chat), Command::ShowMessages);
+    (world, chat)
+}
+
+/// N2.5
+#[test]
+fn n2_5_chat_waits_for_ten_idle_minutes() {
+    let (mut world, chat) = quiet_chat();
     world.tend(Span::minutes(10));
     assert_eq!(world.ask(chat), (Step::WaitForMessages, "N2.5"));
-    world.tend(Span(1));
+}
+
+/// N2.6: idle is counted from the last message to or from the agent.
+#[test]
+fn n2_6_chat_leaves_when_it_was_idle_for_longer() {
+    let (mut world, chat) = quiet_chat();
+    world.tend(Span(10 * 60_000 + 1));
     assert_eq!(world.ask(chat), (Step::LeaveChat, "N2.6"));
     let answer = Command::SendMessage { to: board::Party::Owner, content: "well".into(), related_task: None };
     world.must(&Actor::Session(chat), answer);

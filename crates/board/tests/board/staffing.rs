@@ -5,9 +5,9 @@ use board::{
     Status, TaskId, Timestamp,
 };
 
-use crate::team::{Team, claiming, depending, writing};
+use crate::team::{INTERRUPTIONS, Team, claiming, depending, writing};
 use crate::world::{World, agent, owner, roster, runner, spec};
-use Status::{Blocked, Cancelled, InProgress, Todo};
+use Status::{Blocked, Cancelled, InProgress};
 
 fn start(reason: Reason, purpose: Purpose) -> Staffing {
     Staffing { action: Action::Start, reason, purpose: Some(purpose), session: None, until: None }
@@ -56,28 +56,7 @@ fn a1_2_agent_off_the_roster_is_held() {
 /// A1.3: cancelled, blocked, held, unstarted, reassigned, or stopped by the owner.
 #[test]
 fn a1_3_session_whose_task_went_away_is_stopped_with_the_reason() {
-    let cases: [(fn(&mut Team), Reason); 6] = [
-        (|team| drop(team.world.go(&team.lead(), team.a, Cancelled)), Reason::Cancelled),
-        (|team| drop(team.world.go(&team.lead(), team.a, Blocked)), Reason::Blocked),
-        (|team| drop(team.world.go(&owner(), team.top, Todo)), Reason::Held),
-        (|team| drop(team.world.go(&team.lead(), team.a, Todo)), Reason::Unstarted),
-        (
-            |team| {
-                team.world.go(&team.lead(), team.a, Blocked);
-                team.world.assign(&team.lead(), team.a, "w2");
-                team.world.go(&team.lead(), team.a, InProgress);
-            },
-            Reason::Reassigned,
-        ),
-        (
-            |team| {
-                let session = team.world.task(team.a).live.unwrap();
-                team.world.must(&owner(), Command::StopSession { session });
-            },
-            Reason::StoppedByOwner,
-        ),
-    ];
-    for (happens, reason) in cases {
+    for (happens, _, reason) in INTERRUPTIONS {
         let mut team = Team::with_a_started();
         let worker = team.world.enter("w1", team.a);
         happens(&mut team);

@@ -1,8 +1,8 @@
 //! What do owner, manager and workers do in the tests, in one word each?
 
 use board::{
-    Actor, CheckOutcome, CheckResult, Choice, Code, Command, Context, Destination, Driver, Event, Merge, NewTask,
-    Outcome, Party, ProcessEnd, Purpose, SessionId, Status, TaskId, WorkspaceFacts,
+    Actor, CheckOutcome, CheckResult, Choice, Code, Command, Context, Destination, Driver, Event, Interrupt, Merge,
+    NewTask, Outcome, Party, ProcessEnd, Purpose, Reason, SessionId, Status, StopCause, TaskId, WorkspaceFacts,
 };
 
 use crate::world::{World, agent, owner, runner};
@@ -60,6 +60,39 @@ impl Team {
         self.lead
     }
 }
+
+pub(crate) type Happening = fn(&mut Team);
+
+/// What interrupts the session of `a`: how it is told to the agent, and how to its runner.
+pub(crate) const INTERRUPTIONS: [(Happening, Interrupt, Reason); 7] = [
+    (|team| drop(team.world.go(&team.lead(), team.a, Status::Cancelled)), Interrupt::Cancelled, Reason::Cancelled),
+    (|team| drop(team.world.go(&team.lead(), team.a, Status::Blocked)), Interrupt::Blocked, Reason::Blocked),
+    (|team| drop(team.world.go(&owner(), team.top, Status::Blocked)), Interrupt::Held { by: TaskId(1) }, Reason::Held),
+    (|team| drop(team.world.must(&owner(), Command::Pause)), Interrupt::ProjectPaused, Reason::ProjectPaused),
+    (
+        |team| drop(team.world.go(&team.lead(), team.a, Status::Todo)),
+        Interrupt::Stopped(StopCause::Unstarted),
+        Reason::Unstarted,
+    ),
+    (
+        |team| {
+            let session = team.world.task(team.a).live.unwrap();
+            team.world.must(&owner(), Command::StopSession { session });
+        },
+        Interrupt::Stopped(StopCause::Owner),
+        Reason::StoppedByOwner,
+    ),
+    (
+        |team| {
+            let lead = team.lead();
+            team.world.go(&lead, team.a, Status::Blocked);
+            team.world.assign(&lead, team.a, "w2");
+            team.world.go(&lead, team.a, Status::InProgress);
+        },
+        Interrupt::Reassigned,
+        Reason::Reassigned,
+    ),
+];
 
 pub(crate) fn moving(task: TaskId, to: Status) -> Command {
     let (to, reason) = (Destination::Status(to), Some("because".into()));

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "It is shown once and replaces the one before.")]
 pub(crate) struct Passkey {
+    /// Its id, from `saihai agent list`
     id: AgentId,
 }
 

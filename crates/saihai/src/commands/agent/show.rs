@@ -21,6 +21,7 @@ enum As {
     after_help = "Examples:\n  saihai agent show coder\n  saihai agent show coder --format yaml > .saihai/agents/coder.yaml"
 )]
 pub(crate) struct Show {
+    /// Its id, from `saihai agent list`
     id: AgentId,
     /// As text, or as the definition file it came from
     #[arg(long, value_enum, default_value = "text")]

@@ -15,14 +15,16 @@ Examples:
   saihai memory add \"Use PostgreSQL\" --category architecture --body \"All services share one cluster.\"
   saihai memory add \"API rules\" --body - < rules.md")]
 pub(crate) struct Add {
+    /// What it is about; the file is named after it
     title: String,
+    /// The folder it goes to
     #[arg(long)]
     category: Option<String>,
     /// One line for lists
     #[arg(long)]
     summary: Option<String>,
     /// The text, or - to read it from stdin
-    #[arg(long, short, default_value = "")]
+    #[arg(long, short, default_value = "", allow_hyphen_values = true)]
     body: String,
 }
 

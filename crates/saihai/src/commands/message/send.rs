@@ -14,6 +14,7 @@ use crate::failure::Failure;
     after_help = "Examples:\n  saihai message send lead \"Please look at tsk_3 first\" --task 3\n  saihai message send lead - < notes.txt"
 )]
 pub(crate) struct Send {
+    /// The agent's id
     to: AgentId,
     /// The text, or - to read it from stdin
     content: String,

@@ -27,13 +27,16 @@ its branch is in the target. `pending`: it stays in progress.
 Example:
   saihai session end 1 --exit-code 0 --dod-result merged --artifacts '[\"src/auth.ts\"]'")]
 pub(crate) struct End {
+    /// Its id, such as ses_3 or 3
     id: SessionId,
+    /// The exit code of its process
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     exit_code: i32,
     /// The signal that ended it, such as SIGTERM
     #[arg(long, value_name = "NAME")]
     signal: Option<String>,
-    #[arg(long, value_enum, default_value = "pending")]
+    /// What the checks and the merge came to
+    #[arg(long, value_enum, default_value = "pending", value_name = "RESULT")]
     dod_result: Dod,
     /// The files it changed, as a JSON array of paths
     #[arg(long, value_name = "JSON")]

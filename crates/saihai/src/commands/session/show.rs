@@ -11,6 +11,7 @@ use crate::show::{clean, or_dash};
 /// Show the facts of one session
 #[derive(Debug, Args)]
 pub(crate) struct Show {
+    /// Its id, such as ses_3 or 3
     id: SessionId,
 }
 

@@ -18,6 +18,7 @@ facts with `saihai session end`.
 Example:
   SESSION=$(saihai session start 1 --agent coder --quiet)")]
 pub(crate) struct Start {
+    /// The task, such as tsk_12 or 12
     task: TaskId,
     /// Who does it
     #[arg(long)]

@@ -19,8 +19,9 @@ Examples:
 A task with an assignee waits in `todo`, one without in `backlog`; nothing runs before
 `saihai task start`.")]
 pub(crate) struct Add {
+    /// What is to be done, in a line
     title: String,
-    /// What is to be done, or - to read it from stdin
+    /// The same at length, or - to read it from stdin
     #[arg(long, short, default_value = "", allow_hyphen_values = true)]
     description: String,
     /// task, feature, bug, refactor, docs, test or research
@@ -38,6 +39,7 @@ pub(crate) struct Add {
     /// Tasks that must be done first
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     depends: Vec<TaskId>,
+    /// Words to find it by
     #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
     label: Vec<String>,
     /// When is it done: merged or reported [default: the project's]

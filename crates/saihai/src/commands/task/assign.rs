@@ -11,7 +11,9 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  saihai task assign 3 coder\n  saihai task assign 3 --nobody")]
 pub(crate) struct Assign {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
+    /// Who does it
     #[arg(required_unless_present = "nobody")]
     agent: Option<AgentId>,
     /// Take it away from its assignee

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 /// Block a task; its session is stopped
 #[derive(Debug, Args)]
 pub(crate) struct Block {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
     /// Why
     #[arg(long, short)]

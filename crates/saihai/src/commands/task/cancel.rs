@@ -10,6 +10,7 @@ use crate::failure::Failure;
 /// Cancel a task and everything below it
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
     /// Why
     #[arg(long, short)]

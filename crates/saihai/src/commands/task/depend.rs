@@ -14,6 +14,7 @@ use crate::failure::Failure;
 )]
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["on", "off"]))]
 pub(crate) struct Depend {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
     /// It starts after these are done
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]

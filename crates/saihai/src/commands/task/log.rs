@@ -12,6 +12,7 @@ use crate::failure::Failure;
 /// Show everything that has happened to a task
 #[derive(Debug, Args)]
 pub(crate) struct Log {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
 }
 

@@ -10,6 +10,7 @@ use crate::failure::{Exit, Failure};
 /// Set a failed task back to todo; its attempts start again
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
     /// Insist where the task is another's to move; it is recorded
     #[arg(long)]

@@ -11,6 +11,7 @@ use crate::show::{clean, or_dash};
 /// Show everything about one task
 #[derive(Debug, Args)]
 pub(crate) struct Show {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
 }
 

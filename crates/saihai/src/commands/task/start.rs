@@ -10,6 +10,7 @@ use crate::failure::Failure;
 /// Start a task: its agent may begin
 #[derive(Debug, Args)]
 pub(crate) struct Start {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
     /// Insist where the task is another's to move; it is recorded
     #[arg(long)]

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 /// Lift a block; the task goes back to what it was
 #[derive(Debug, Args)]
 pub(crate) struct Unblock {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
     /// Insist where the task is another's to move; it is recorded
     #[arg(long)]

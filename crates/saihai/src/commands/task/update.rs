@@ -12,20 +12,24 @@ use crate::failure::Failure;
 #[command(after_help = "\
 Examples:
   saihai task update 3 --title \"Better title\" --priority high
-  saihai task update 3 --status todo          set it back
+  saihai task update 3 --status todo          set it back, or reopen it
   saihai task update 3 --status done          if its branch is in the target
   saihai task update 3 --status done --force  insist; it is recorded")]
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true)
     .args(["title", "description", "priority", "task_type", "label", "status"]))]
 pub(crate) struct Update {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
+    /// What is to be done, in a line
     #[arg(long)]
     title: Option<String>,
     /// The text, or - to read it from stdin
     #[arg(long, short, allow_hyphen_values = true)]
     description: Option<String>,
+    /// low, medium, high or critical
     #[arg(long, short)]
     priority: Option<Priority>,
+    /// task, feature, bug, refactor, docs, test or research
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     task_type: Option<TaskType>,
     /// The labels it should have; an empty one removes all

@@ -11,6 +11,7 @@ use crate::show::clean;
 /// Explain why a task is (not) running, what must happen, and who must do it
 #[derive(Debug, Args)]
 pub(crate) struct Why {
+    /// Its id, such as tsk_12 or 12
     id: TaskId,
 }
 

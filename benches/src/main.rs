@@ -1,0 +1,82 @@
+//! What does it cost? Ratios within one run, because machines are noisy and differ.
+//!
+//! `cargo build --release -p saihai && cargo run --release -p benches -- --write`
+
+mod durable;
+mod list;
+mod open;
+mod project;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use clap::Parser;
+
+/// Measure what Saihai costs
+#[derive(Parser)]
+struct Arguments {
+    /// Write the results to docs/performance.md
+    #[arg(long)]
+    write: bool,
+    /// Only these: P2, P3, P5
+    only: Vec<String>,
+}
+
+/// One row of the page.
+struct Row {
+    id: &'static str,
+    what: String,
+    measured: String,
+    budget: &'static str,
+    kept: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
+    let mut rows = Vec::new();
+    for (id, measure) in
+        [("P2", durable::measure as fn() -> anyhow::Result<Vec<Row>>), ("P3", list::measure), ("P5", open::measure)]
+    {
+        if wanted(id) {
+            eprintln!("measuring {id} …");
+            rows.extend(measure()?);
+        }
+    }
+    let page = page(&rows);
+    println!("{page}");
+    if arguments.write {
+        std::fs::write("docs/performance.md", &page)?;
+    }
+    let missed = rows.iter().filter(|row| !row.kept).count();
+    anyhow::ensure!(missed == 0, "{missed} budgets were missed");
+    Ok(())
+}
+
+fn page(rows: &[Row]) -> String {
+    let mut page = String::from(
+        "# What it costs\n\n\
+         Printed by `cargo build --release -p saihai && cargo run --release -p benches -- --write`. Ratios are\n\
+         between two measurements of the same run; absolute figures are those of the machine named here.\n\n",
+    );
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
+    writeln!(page, "Machine: {cores} cores, Linux {}, {today}.\n", kernel.trim()).expect("a string takes all text");
+    page.push_str("| id | what | measured | budget | kept |\n|---|---|---|---|---|\n");
+    for Row { id, what, measured, budget, kept } in rows {
+        let kept = if *kept { "yes" } else { "**no**" };
+        writeln!(page, "| {id} | {what} | {measured} | {budget} | {kept} |").expect("a string takes all text");
+    }
+    page
+}
+
+/// The middle of several measurements.
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}

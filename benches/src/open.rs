@@ -3,38 +3,45 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use board::{Status, TaskId};
+use board::snapshot::SNAPSHOT_FORMAT;
+use board::{Command, Status, TaskEdit, TaskId};
 use control::Project;
+use store::{Snapshot, Store as _};
 
-use crate::project::{add_tasks, open, owner, set_up, to};
+use crate::project::{add_tasks, id, open, owner, set_up, to};
 use crate::{Row, median, milliseconds};
 
 const TASKS: usize = 10_000;
+/// Every log is measured with as many events after its snapshot.
+const TAIL: u64 = 500;
 
 pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     let home = tempfile::tempdir_in(".")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let (few, many) = (home.path().join("few.db"), home.path().join("many.db"));
-    runtime.block_on(grow(&few, 100_000))?;
-    runtime.block_on(grow(&many, 1_000_000))?;
-    let (mut of_few, mut of_many) = (Vec::new(), Vec::new());
-    for _ in 0..9 {
+    let path = |name: &str| home.path().join(name);
+    let (few, many, large) = (path("few.db"), path("many.db"), path("large.db"));
+    runtime.block_on(grow(&few, TASKS, 100_000))?;
+    runtime.block_on(grow(&many, TASKS, 1_000_000))?;
+    runtime.block_on(grow(&large, 10 * TASKS, 1_000_000))?;
+    let (mut of_few, mut of_many, mut of_large) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..15 {
         of_few.push(runtime.block_on(opening(&few))?);
         of_many.push(runtime.block_on(opening(&many))?);
+        of_large.push(runtime.block_on(opening(&large))?);
     }
-    let (of_few, of_many) = (median(of_few), median(of_many));
+    let (of_few, of_many, of_large) = (median(of_few), median(of_many), median(of_large));
     let ratio = of_many.as_secs_f64() / of_few.as_secs_f64();
     Ok(vec![
         Row {
             id: "P5",
-            what: format!("open a project of 1,000,000 events and {TASKS} tasks"),
-            measured: format!("**{}**", milliseconds(of_many)),
+            what: "open a project of 1,000,000 events and 100,000 tasks".into(),
+            measured: format!("**{}**", milliseconds(of_large)),
             budget: "≤ 1.5 s",
-            kept: of_many <= Duration::from_millis(1_500),
+            kept: of_large <= Duration::from_millis(1_500),
         },
         Row {
             id: "P5",
-            what: "the same beside one of 100,000 events and as many tasks".into(),
+            what: "1,000,000 events beside 100,000 events, both with 10,000 tasks".into(),
             measured: format!("**{ratio:.2} ×** ({} beside {})", milliseconds(of_many), milliseconds(of_few)),
             budget: "flat (≤ 1.5 ×)",
             kept: ratio <= 1.5,
@@ -43,10 +50,10 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
 }
 
 /// Moves tasks to and fro, through the real writer, until the log has that many events.
-async fn grow(path: &Path, events: u64) -> anyhow::Result<()> {
+async fn grow(path: &Path, tasks: usize, events: u64) -> anyhow::Result<()> {
     let project = open(path).await?;
     set_up(&project).await?;
-    add_tasks(&project, TASKS).await?;
+    add_tasks(&project, tasks).await?;
     let clients = 500;
     let each = (events - project.board().seq) / clients;
     let mut running = tokio::task::JoinSet::new();
@@ -55,6 +62,18 @@ async fn grow(path: &Path, events: u64) -> anyhow::Result<()> {
     }
     running.join_all().await;
     anyhow::ensure!(project.board().seq > events - clients, "the log did not grow as planned");
+    let bytes = board::snapshot::encode(&project.board());
+    drop(project);
+    // Every log gets a snapshot and the same tail after it.
+    let store = store::SqliteStore::open(path)?;
+    let stream = Project::stream(&id());
+    let snapshot = Snapshot { head: store.head(&stream).await?, format: SNAPSHOT_FORMAT, bytes };
+    store.put_snapshot(&stream, snapshot).await?;
+    let project = open(path).await?;
+    for n in 0..TAIL {
+        let edit = TaskEdit { description: Some(n.to_string()), ..TaskEdit::default() };
+        project.submit(owner(), Command::EditTask { task: TaskId(1), edit, forced: false }).await?;
+    }
     Ok(())
 }
 
@@ -71,6 +90,6 @@ async fn opening(path: &Path) -> anyhow::Result<Duration> {
     let start = Instant::now();
     let project = open(path).await?;
     let took = start.elapsed();
-    anyhow::ensure!(project.board().tasks.len() == TASKS, "not all tasks are there");
+    anyhow::ensure!(project.board().tasks.len() >= TASKS, "not all tasks are there");
     Ok(took)
 }

@@ -52,6 +52,8 @@ pub enum Destination {
     Status(Status),
     /// What a blocked task was before.
     StatusBefore,
+    /// Back to `todo`, but only after a failure.
+    Retry,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +66,11 @@ pub enum Command {
     Resume,
     /// The whole roster as it should be; applying it twice changes nothing (F81).
     ApplyRoster {
+        agents: Vec<AgentSpec>,
+    },
+    /// Settings and roster together, all or nothing.
+    Define {
+        settings: Box<Settings>,
         agents: Vec<AgentSpec>,
     },
     SetPasskey {

@@ -47,7 +47,7 @@ words! {
         ReadyIfItWas = "ready to start (L3) if it was in progress",
         OwnersBlock = "only the owner lifts an owner's block",
         ChildrenSettled = "every child is settled",
-        RetriesLeft = "agents may retry a task 3 times, the owner without limit",
+        RetriesLeft = "agents may retry a task `max_retries` times (3), the owner without limit",
         ParentUnsettled = "its parent is not settled",
         NotUnderJudgement = "its parent is not being judged",
     }

@@ -93,6 +93,7 @@ pub enum Because {
     IllegalMove { task: TaskId, from: Status, to: Status, legal: Vec<Status> },
     AlreadyThere { task: TaskId, status: Status },
     NotBlocked { task: TaskId, status: Status },
+    NotFailed { task: TaskId, status: Status },
     NotReady { task: TaskId, obstacles: Vec<Obstacle> },
     NotInProgress { task: TaskId, status: Status },
     Settled { task: TaskId, status: Status },
@@ -164,8 +165,12 @@ impl Because {
             | Self::WrongRank { .. } => Code::NotAllowed,
             Self::IllegalMove { .. } => Code::IllegalTransition,
             Self::NotReady { .. } => Code::NotReady,
+            Self::AlreadyClaimed { .. } | Self::NotStaffed { reason: Reason::AlreadyRunning, .. } => {
+                Code::AlreadyClaimed
+            }
             Self::AlreadyThere { .. }
             | Self::NotBlocked { .. }
+            | Self::NotFailed { .. }
             | Self::NotInProgress { .. }
             | Self::Settled { .. }
             | Self::ParentSettled { .. }
@@ -182,8 +187,8 @@ impl Because {
             | Self::AlreadyReported
             | Self::DrivenByHand { .. }
             | Self::NotDrivenByHand { .. }
+            | Self::NotStaffed { .. }
             | Self::ProjectTaken(_) => Code::StateConflict,
-            Self::AlreadyClaimed { .. } | Self::NotStaffed { .. } => Code::AlreadyClaimed,
             Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,
             Self::NotMerged { .. } => Code::NotMerged,
             Self::TooManyChildren { .. }

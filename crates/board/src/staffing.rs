@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::board::Board;
 use crate::interrupt::{Interrupt, interrupt};
 use crate::readiness;
-use crate::session::{Purpose, Session};
+use crate::session::{Driver, Purpose, Session};
 use crate::task::{Status, Task};
 use crate::words::words;
 use crate::{Agent, AgentId, Party, Refusal, SessionId, TaskId, Timestamp};
@@ -94,6 +94,10 @@ pub fn staffing(board: &Board, agent: &AgentId, now: Timestamp) -> Result<Staffi
 
 /// Every session of the agent that should end, for whoever ends them.
 pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staffing> {
+    // Whoever drives a session by hand ends it; nobody else could.
+    if session.driver == Driver::Hand {
+        return None;
+    }
     if !agent.active {
         return Some(Staffing::stop(Reason::AgentNotAssigned, session));
     }

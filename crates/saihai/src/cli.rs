@@ -34,7 +34,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) json: bool,
     /// Print ids only
-    #[arg(long, short, global = true, conflicts_with = "json", help_heading = "Global options")]
+    #[arg(long, short, global = true, help_heading = "Global options")]
     pub(crate) quiet: bool,
     /// The project, by id or path [default: the repository around the current directory]
     #[arg(long, global = true, value_name = "ID|PATH", help_heading = "Global options")]

@@ -54,6 +54,11 @@ impl Context {
         self.chosen_language.unwrap_or_else(locale_language)
     }
 
+    /// The language of a project, if no other was asked for.
+    pub(crate) fn language_of(&self, board: &Board) -> Language {
+        self.chosen_language.unwrap_or(board.settings.language)
+    }
+
     /// One of two wordings, where no project says which.
     pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         match self.language() {
@@ -90,7 +95,7 @@ impl Context {
 
     pub(crate) async fn opened(&self, control: Control, id: ProjectId, path: PathBuf) -> Result<Opened, Failure> {
         let project = control.project(&id).await.map_err(|error| Failure::control(error, self.language()))?;
-        let language = self.chosen_language.unwrap_or(project.board().settings.language);
+        let language = self.language_of(&project.board());
         Ok(Opened { control, project, id, path, language })
     }
 

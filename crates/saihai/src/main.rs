@@ -9,7 +9,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::cli::Cli;
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::show::Format;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match Cli::try_parse_from(&arguments).and_then(one_format) {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error, arguments.iter().any(|argument| argument == "--json")),
     };
@@ -27,6 +27,15 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(format),
     }
+}
+
+/// Asked here, because clap compares only what stands at the same place of the command line.
+fn one_format(cli: Cli) -> Result<Cli, clap::Error> {
+    if cli.global.json && cli.global.quiet {
+        let both = "the argument '--json' cannot be used with '--quiet'";
+        return Err(Cli::command().error(clap::error::ErrorKind::ArgumentConflict, both));
+    }
+    Ok(cli)
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

@@ -52,6 +52,9 @@ impl<'a> Desk<'a> {
             Command::Pause => self.pause(),
             Command::Resume => self.resume(),
             Command::ApplyRoster { agents } => self.apply_roster(agents),
+            Command::Define { settings, agents } => {
+                Ok([self.configure(settings)?, self.apply_roster(agents)?].concat())
+            }
             Command::SetPasskey { agent, hash } => self.set_passkey(agent, hash),
             Command::ParkAccount { account, until } => self.park_account(account, *until),
 

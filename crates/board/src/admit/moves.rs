@@ -27,6 +27,8 @@ impl Desk<'_> {
         let to = match to {
             Destination::Status(status) => status,
             Destination::StatusBefore => before.ok_or(Because::NotBlocked { task: id, status: task.status })?,
+            Destination::Retry if task.status == Status::Failed => Status::Todo,
+            Destination::Retry => return Err(Because::NotFailed { task: id, status: task.status }.into()),
         };
         if task.status == to {
             return Err(Because::AlreadyThere { task: id, status: to }.into());

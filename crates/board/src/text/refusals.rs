@@ -127,6 +127,9 @@ fn message(because: &Because, language: Language) -> String {
         B::AlreadyThere { task, status } => {
             say(phrase("{0} is {1} already.", "{0} は既に {1} です。"), &[task, status])
         }
+        B::NotFailed { task, status } => {
+            say(phrase("{0} has not failed; it is {1}.", "{0} は失敗していません。{1} です。"), &[task, status])
+        }
         B::NotBlocked { task, status } => {
             say(phrase("{0} is not blocked but {1}.", "{0} は blocked ではなく {1} です。"), &[task, status])
         }
@@ -442,6 +445,7 @@ fn for_people(because: &Because, language: Language) -> String {
         | B::IllegalMove { task, .. }
         | B::AlreadyThere { task, .. }
         | B::NotBlocked { task, .. }
+        | B::NotFailed { task, .. }
         | B::NotInProgress { task, .. }
         | B::OwnersBlock { task } => say(
             phrase(

@@ -32,7 +32,7 @@ fn idle_sessions_double_the_delay_up_to_five_minutes() {
     for seconds in [5, 10, 20, 40, 80, 160, 300, 300] {
         idle(&mut world, "w1", task, ProcessEnd::exited(0));
         assert_eq!(pause_of(&world, task), Some(Span::seconds(seconds)));
-        assert_eq!(world.refused(&runner(), claiming("w1", task)), board::Code::AlreadyClaimed);
+        assert_eq!(world.refused(&runner(), claiming("w1", task)), board::Code::StateConflict);
     }
 }
 
@@ -146,7 +146,7 @@ fn waiting_manager_is_not_started_again_while_nothing_changes() {
         team.world.must(&Actor::Session(worker), saving());
         assert_eq!(team.world.staff("lead").reason, Reason::WaitingForWorkers);
     }
-    assert_eq!(team.world.refused(&runner(), claiming("lead", team.top)), board::Code::AlreadyClaimed);
+    assert_eq!(team.world.refused(&runner(), claiming("lead", team.top)), board::Code::StateConflict);
 }
 
 /// A2: the watermark is a sequence number: the same message wakes the manager once.

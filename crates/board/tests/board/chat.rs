@@ -68,7 +68,7 @@ fn only_the_owners_messages_start_a_chat() {
     world.must(&Actor::Session(chat), writing("w2"));
     world.must(&Actor::System, writing("w2"));
     assert_eq!((unread(&world, "w2"), world.staff("w2").reason), (2, Reason::NoInProgressTask));
-    assert_eq!(world.refused(&runner(), claiming_chat("w2")), Code::AlreadyClaimed);
+    assert_eq!(world.refused(&runner(), claiming_chat("w2")), Code::StateConflict);
 }
 
 /// F30: the end of a chat touches neither the task session of the same agent nor its task.

@@ -127,6 +127,19 @@ fn agents_retry_three_times_and_the_owner_for_ever() {
     assert_eq!(team.world.task(team.a).used.retries_by_agents, 3);
 }
 
+/// L1, C2: a retry is for what failed; it is neither a reopening nor an unstarting by another name.
+#[test]
+fn retry_is_for_what_failed() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let (to, reason) = (Destination::Retry, None);
+    let retry = Command::MoveTask { task, to, reason, forced: false, merged: false };
+    assert_eq!(*world.refusal(&owner(), &retry).0, Because::NotFailed { task, status: InProgress });
+    world.crash("w1", task);
+    world.must(&owner(), retry);
+    assert_eq!(world.task(task).status, Todo);
+}
+
 /// L1: reopening below a settled task would leave work that nobody moves.
 #[test]
 fn done_task_is_not_reopened_below_a_settled_one() {

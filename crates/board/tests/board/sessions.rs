@@ -142,6 +142,22 @@ fn roster_is_idempotent_and_keeps_who_has_work() {
     assert_eq!(world.refused(&owner(), Command::ApplyRoster { agents: twice }), Code::InvalidArgument);
 }
 
+/// R8, F22: settings and roster are applied together or not at all.
+#[test]
+fn definitions_are_all_or_nothing() {
+    let mut world = World::new();
+    let mut settings = Box::new((*world.board.settings).clone());
+    settings.name = "other".into();
+    let mut twice = roster();
+    twice.push(roster().remove(0));
+    let define = |agents| Command::Define { settings: settings.clone(), agents };
+    assert_eq!(world.refused(&owner(), define(twice)), Code::InvalidArgument);
+    assert_eq!(world.refused(&runner(), define(roster())), Code::NotAllowed);
+    world.must(&owner(), define(roster()));
+    assert_eq!(world.must(&owner(), define(roster())), []);
+    assert_eq!(world.board.settings.name, "other");
+}
+
 /// S4, F35: what belongs to owner and runner is refused to agents.
 #[test]
 fn agents_cannot_do_what_belongs_to_owner_and_runner() {

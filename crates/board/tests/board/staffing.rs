@@ -34,7 +34,7 @@ fn a1_1_paused_project_stops_or_holds_work_and_lets_chat_go_on() {
     world.must(&owner(), Command::Pause);
     assert_eq!(world.staff("w1"), stop(Reason::ProjectPaused, on(running), session));
     assert_eq!(world.staff("w2"), hold(Reason::ProjectPaused, Some(on(waiting))));
-    assert_eq!(world.refused(&runner(), claiming("w2", waiting)), board::Code::AlreadyClaimed);
+    assert_eq!(world.refused(&runner(), claiming("w2", waiting)), board::Code::StateConflict);
     world.must(&owner(), writing("w2"));
     assert_eq!(world.staff("w2"), start(Reason::HasPendingPurpose, Purpose::Chat));
 }
@@ -224,7 +224,7 @@ fn a1_12_todo_starts_nobody() {
     let mut world = World::new();
     let task = world.top("w1");
     assert_eq!(world.staff("w1"), hold(Reason::NoInProgressTask, Some(on(task))));
-    assert_eq!(world.refused(&runner(), claiming("w1", task)), board::Code::AlreadyClaimed);
+    assert_eq!(world.refused(&runner(), claiming("w1", task)), board::Code::StateConflict);
 }
 
 /// A1, F20: the first stop, else the first start by priority and age, else the most urgent hold.

@@ -1,8 +1,10 @@
 //! `saihai doctor`: is everything here that is needed?
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use board::Client;
 use clap::Args;
@@ -152,8 +154,7 @@ fn check_client(program: &str) -> Finding {
     if !matches!(program, "claude" | "codex" | "gemini" | "opencode") {
         return Finding::ok(program, path.display().to_string());
     }
-    let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
-    match output {
+    match ask_version(&path) {
         Ok(output) if output.status.success() => {
             Finding::ok(program, String::from_utf8_lossy(&output.stdout).trim().to_owned())
         }
@@ -163,6 +164,24 @@ fn check_client(program: &str) -> Finding {
         }
         Err(error) => Finding::new(program, State::Problem, error.to_string(), "Run it yourself to see why."),
     }
+}
+
+/// A client that waits for something, such as a first login, is not waited for.
+fn ask_version(program: &Path) -> io::Result<Output> {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let (mut child, asked) = (command.spawn()?, Instant::now());
+    while child.try_wait()?.is_none() {
+        if asked.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            let silence = format!("`--version` was not answered within {} seconds", PATIENCE.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, silence));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output()
 }
 
 fn find(program: &str) -> Option<std::path::PathBuf> {

@@ -56,9 +56,11 @@ impl Init {
             let hint = "Correct the file and run the command again; nothing was registered.";
             Failure { hint: hint.into(), ..Failure::definitions(&problems) }
         })?;
-        let opened = register(context, &root, &name).await?;
+        let mut opened = register(context, &root, &name).await?;
         let applied = definitions_in::apply(&opened).await?;
         let board = opened.board();
+        // Only now does the project say which it speaks.
+        opened.language = context.language_of(&board);
         let json = json!({
             "id": opened.id, "name": board.settings.name, "path": opened.path, "target_branch": board.settings.target_branch,
             "agents": board.agents.keys().collect::<Vec<_>>(), "written": written,

@@ -1,0 +1,24 @@
+//! Does the command line keep its word? Every test runs the real binary on a scratch repository
+//! with a home of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod agents;
+mod contract;
+mod doctor;
+mod exits;
+mod init;
+mod language;
+mod log;
+mod memory;
+mod merged;
+mod messages;
+mod parallel;
+mod projects;
+mod sessions;
+mod shapes;
+mod store_faults;
+mod tasks;
+mod terminal;
+mod tokens;
+mod world;

@@ -1,0 +1,221 @@
+//! C2, C6: tasks, from being added to being settled.
+
+use serde_json::json;
+
+use crate::world::{World, column, texts};
+
+/// C6: every option of `task add`.
+#[test]
+fn a_task_has_what_it_was_given() {
+    let world = World::new();
+    world.ok(&["task", "add", "first", "--assign", "lead"]);
+    world.ok(&["task", "add", "second", "--parent", "1"]);
+    let task = world.json(&[
+        "task",
+        "add",
+        "third",
+        "-d",
+        "at length",
+        "-t",
+        "bug",
+        "-p",
+        "critical",
+        "--parent",
+        "1",
+        "--assign",
+        "coder",
+        "--depends",
+        "2",
+        "--label",
+        "a,b",
+        "--completion",
+        "reported",
+        "--allow-empty",
+    ]);
+    let expected = json!({
+        "id": "tsk_3", "title": "third", "description": "at length", "type": "bug", "priority": "critical",
+        "status": "todo", "parent_id": "tsk_1", "assignee_id": "coder", "created_by": "owner",
+        "dependencies": ["tsk_2"], "labels": ["a", "b"], "blocked_reason": null, "attempts": 0,
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&task[field], value, "{field}");
+    }
+    assert_eq!(world.status("2"), "backlog", "nobody has it yet");
+}
+
+/// C6: `-` reads the description from stdin, whatever it begins with.
+#[test]
+fn a_description_comes_from_stdin() {
+    let world = World::new();
+    let output = world.run_with(&["task", "add", "x", "--description", "-", "--json"], "--line one\n行 2\n".as_bytes());
+    assert_eq!(output.json()["description"], "--line one\n行 2");
+    assert_eq!(world.json(&["task", "add", "y", "-d", "--not-an-option"])["description"], "--not-an-option");
+    let output = world.run_with(&["task", "update", "1", "-d", "-", "--json"], b"changed");
+    assert_eq!(output.json()["description"], "changed");
+    let output = world.run_with(&["task", "add", "z", "-d", "-", "--json"], b"\xff\xfe");
+    assert_eq!((output.code, output.error()["code"].as_str()), (2, Some("invalid_argument")));
+}
+
+/// C6: descriptions are long, but not endless.
+#[test]
+fn a_description_of_100_000_characters_is_the_longest() {
+    let world = World::new();
+    let add = ["task", "add", "x", "-d", "-", "--json"];
+    assert_eq!(world.run_with(&add, "界".repeat(100_000).as_bytes()).json()["id"], "tsk_1");
+    assert_eq!(world.run_with(&add, "x".repeat(100_001).as_bytes()).code, 2);
+    assert_eq!(world.run_with(&add, &vec![b'x'; 8 << 20]).code, 2, "a stream is not read for ever");
+    assert_eq!(world.json(&["task", "show", "1"])["description"].as_str().unwrap().chars().count(), 100_000);
+}
+
+/// F20: most urgent first, by rank and not by spelling; settled ones only with `--all`.
+#[test]
+fn lists_are_sorted_by_urgency_and_filtered() {
+    let world = World::new();
+    for (title, priority) in [("a", "low"), ("b", "critical"), ("c", "medium"), ("d", "high")] {
+        world.ok(&["task", "add", title, "--priority", priority]);
+    }
+    assert_eq!(column(&world.json(&["task", "list"]), "title"), ["b", "d", "c", "a"]);
+    world.ok(&["task", "assign", "1", "coder"]);
+    world.ok(&["task", "cancel", "4", "--reason", "no"]);
+    assert_eq!(column(&world.json(&["task", "list"]), "title"), ["b", "c", "a"]);
+    assert_eq!(column(&world.json(&["task", "list", "--all"]), "title"), ["b", "d", "c", "a"]);
+    assert_eq!(column(&world.json(&["task", "list", "--status", "cancelled"]), "title"), ["d"]);
+    assert_eq!(column(&world.json(&["task", "list", "--status", "open"]), "title"), ["a"], "`open` means todo");
+    assert_eq!(column(&world.json(&["task", "list", "--assignee", "coder"]), "title"), ["a"]);
+    assert_eq!(world.json(&["task", "list", "--parent", "2"]), json!([]));
+}
+
+/// C6: an id is `tsk_12` or `12`.
+#[test]
+fn ids_are_taken_with_and_without_their_prefix() {
+    let world = World::new();
+    world.task("one");
+    assert_eq!(world.json(&["task", "show", "1"]), world.json(&["task", "show", "tsk_1"]));
+}
+
+/// C2, L1, L4: a whole life by hand, and what cancelling does to what is below.
+#[test]
+fn a_tree_is_started_blocked_and_cancelled() {
+    let world = World::new();
+    world.ok(&["task", "add", "whole", "--assign", "lead"]);
+    world.ok(&["task", "add", "part", "--parent", "1", "--assign", "coder"]);
+    world.ok(&["task", "add", "rest", "--parent", "1", "--assign", "coder", "--depends", "2"]);
+    assert_eq!(world.json(&["task", "start", "1"])["status"], "in_progress");
+    assert_eq!(world.refused(1, &["task", "start", "2"])["code"], "not_allowed", "the lead starts it");
+    assert_eq!(world.json(&["task", "start", "2", "--force"])["status"], "in_progress");
+    assert_eq!(world.refused(6, &["task", "start", "3", "--force"])["code"], "not_ready");
+    let blocked = world.json(&["task", "block", "2", "--reason", "no key"]);
+    assert_eq!([&blocked["status"], &blocked["blocked_reason"]], ["blocked", "no key"]);
+    let unblocked = world.json(&["task", "unblock", "2"]);
+    assert_eq!((&unblocked["status"], &unblocked["blocked_reason"]), (&json!("in_progress"), &json!(null)));
+    let tree = world.json(&["task", "tree"]);
+    assert_eq!(column(&tree[0]["children"], "id"), ["tsk_2", "tsk_3"]);
+    assert_eq!(texts(&tree[0]["children"][1]["dependencies"]), ["tsk_2"]);
+    assert_eq!(world.ok(&["task", "tree", "--quiet"]), "tsk_1\ntsk_2\ntsk_3");
+    assert!(world.ok(&["task", "cancel", "1", "--reason", "no"]).contains("with 2 below it"));
+    assert_eq!(column(&world.json(&["task", "list", "--all"]), "status"), ["cancelled"; 3]);
+    assert_eq!(world.refused(6, &["task", "update", "1", "--status", "todo"])["code"], "illegal_transition");
+    assert_eq!(world.json(&["task", "tree"]), json!([]));
+}
+
+/// L5, F19: a cycle is refused, and named.
+#[test]
+fn dependencies_make_no_circle() {
+    let world = World::new();
+    for title in ["a", "b", "c"] {
+        world.task(title);
+    }
+    assert_eq!(texts(&world.json(&["task", "depend", "2", "--on", "1"])["dependencies"]), ["tsk_1"]);
+    world.ok(&["task", "depend", "3", "--on", "2"]);
+    let error = world.refused(1, &["task", "depend", "1", "--on", "3"]);
+    assert_eq!(error["code"], "cycle");
+    for id in ["tsk_1", "tsk_2", "tsk_3"] {
+        assert!(error["message"].as_str().unwrap().contains(id), "{error}");
+    }
+    assert_eq!(world.refused(1, &["task", "depend", "1", "--on", "1"])["code"], "cycle");
+    assert_eq!(world.json(&["task", "depend", "3", "--off", "2", "--on", "1"])["dependencies"], json!(["tsk_1"]));
+    assert_eq!(world.refused(6, &["task", "depend", "3", "--off", "2"])["code"], "state_conflict");
+}
+
+/// C2: only what failed is retried; what is done is reopened, by a word that says so.
+#[test]
+fn retry_is_for_what_failed() {
+    let world = World::new();
+    let task = world.task("one");
+    world.ok(&["session", "start", &task, "--agent", "coder"]);
+    assert_eq!(world.refused(6, &["task", "retry", &task])["code"], "state_conflict");
+    assert_eq!(world.status(&task), "in_progress");
+    world.ok(&["session", "end", "1", "--exit-code", "3"]);
+    let retried = world.json(&["task", "retry", &task]);
+    assert_eq!((&retried["status"], &retried["attempts"]), (&json!("todo"), &json!(0)));
+    world.ok(&["task", "start", &task]);
+    world.ok(&["task", "update", &task, "--status", "done", "--force"]);
+    assert_eq!(world.refused(6, &["task", "retry", &task])["code"], "state_conflict");
+    assert_eq!(world.status(&task), "done");
+    assert_eq!(world.json(&["task", "update", &task, "--status", "todo"])["status"], "todo");
+}
+
+/// C6: content and status in one go, or nothing of it.
+#[test]
+fn an_update_is_all_or_nothing() {
+    let world = World::new();
+    let task = world.task("one");
+    world.refused(6, &["task", "update", &task, "--title", "two", "--status", "done"]);
+    assert_eq!(world.json(&["task", "show", &task])["title"], "one");
+    let both = world.json(&["task", "update", &task, "--title", "two", "--priority", "low", "--status", "in_progress"]);
+    assert_eq!([&both["title"], &both["priority"], &both["status"]], ["two", "low", "in_progress"]);
+    assert_eq!(world.json(&["task", "update", &task, "--label", "x,y"])["labels"], json!(["x", "y"]));
+    assert_eq!(world.json(&["task", "update", &task, "--label", ""])["labels"], json!([]));
+}
+
+/// C2, L7
+#[test]
+fn assigning_moves_a_task_to_todo() {
+    let world = World::new();
+    world.ok(&["task", "add", "one"]);
+    let assigned = world.json(&["task", "assign", "1", "coder"]);
+    assert_eq!([&assigned["status"], &assigned["assignee_id"]], ["todo", "coder"]);
+    assert_eq!(world.json(&["task", "assign", "1", "--nobody"])["assignee_id"], json!(null));
+    world.refused(2, &["task", "assign", "1", "coder", "--nobody"]);
+}
+
+/// L9: why names what must happen and who must do it.
+#[test]
+fn why_names_the_next_step() {
+    let world = World::new();
+    world.task("one");
+    world.ok(&["task", "add", "two", "--assign", "coder", "--depends", "1"]);
+    assert!(world.ok(&["task", "why", "1"]).contains("saihai task start tsk_1"));
+    assert!(world.ok(&["task", "why", "2"]).contains("waits for tsk_1"));
+    let why = world.json(&["task", "why", "2"]);
+    assert_eq!([&why["id"], &why["status"], &why["mover"]], ["tsk_2", "todo", "owner"]);
+    assert_eq!(texts(&why["reasons"]).len(), 1);
+    assert_eq!(why["left"]["attempts"], 3);
+}
+
+/// F17: everything that happened to a task, with who did it.
+#[test]
+fn a_tasks_log_tells_who() {
+    let world = World::new();
+    world.task("one");
+    world.task("two");
+    world.ok(&["session", "start", "1", "--agent", "coder"]);
+    world.ok(&["session", "end", "1", "--exit-code", "1"]);
+    let log = world.json(&["task", "log", "1"]);
+    let kinds = column(&log, "type");
+    assert_eq!(kinds.first(), Some(&"tasks_created"));
+    for kind in ["session_claimed", "process_ended", "judged", "task_moved"] {
+        assert!(kinds.contains(&kind), "{kinds:?}");
+    }
+    assert!(log.as_array().unwrap().iter().all(|event| event["by"]["owner"] == "alice"), "{log}");
+    assert!(!log.to_string().contains("tsk_2"));
+}
+
+/// The same key gives the same task, however often it is sent.
+#[test]
+fn adding_again_with_the_same_key_adds_nothing() {
+    let world = World::new();
+    let add = ["task", "add", "one", "--idempotency-key", "k1"];
+    assert_eq!(world.json(&add), world.json(&add));
+    assert_eq!(world.ok(&["task", "list", "--quiet"]), "tsk_1");
+}

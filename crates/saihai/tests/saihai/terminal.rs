@@ -1,0 +1,118 @@
+//! C3, C4: pipes that close, texts that attack the terminal, arguments that are no text.
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
+
+use crate::world::{Output, World};
+
+/// C3: whoever closes the pipe has read enough: no error, no panic.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let world = World::new();
+    world.task("one");
+    for arguments in [&["completions", "bash"][..], &["task", "list"], &["log", "tail", "--json"], &["--help"]] {
+        let mut child = world.spawn(arguments);
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        if arguments[0] == "completions" {
+            stdout.read_line(&mut String::new()).unwrap();
+        }
+        drop(stdout);
+        let output = Output::of(child.wait_with_output().unwrap());
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{arguments:?}: {output:?}");
+    }
+}
+
+/// C3: a result that cannot be written is a failure with an exit code, never a panic.
+#[test]
+fn a_full_output_is_a_failure() {
+    let world = World::new();
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for arguments in [&["task", "list", "--json"][..], &["completions", "bash", "--json"], &["doctor", "--json"]] {
+        let output = Output::of(world.command(arguments).stdout(full()).output().unwrap());
+        assert_eq!((output.code, output.error()["code"].as_str()), (1, Some("failed")), "{arguments:?}");
+    }
+    let output = world.command(&["task", "show", "99"]).stderr(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "the exit code tells where no message can");
+}
+
+/// C4: no colour where nobody sees it, and none with `NO_COLOR`.
+#[test]
+fn there_is_no_colour_in_a_pipe() {
+    let world = World::new();
+    for arguments in [&["task", "show", "99"][..], &["task", "lst"], &["--help"], &["agent", "list"]] {
+        for no_color in ["", "1"] {
+            let output = Output::of(world.command(arguments).env("NO_COLOR", no_color).output().unwrap());
+            assert!(!output.stdout.contains('\x1b') && !output.stderr.contains('\x1b'), "{output:?}");
+        }
+    }
+}
+
+/// C3: arguments that are no text are a usage error.
+#[test]
+fn arguments_that_are_not_utf_8_are_a_usage_error() {
+    let world = World::new();
+    let mut command = world.command(&["task", "add", "--json"]);
+    let output = Output::of(command.arg(OsStr::from_bytes(b"bad\xff\xfe")).output().unwrap());
+    assert_eq!((output.code, output.error()["code"].as_str()), (2, Some("usage")));
+}
+
+/// What comes from files, arguments and agents moves no cursor, and does not turn the text round.
+#[test]
+fn hostile_text_does_not_reach_the_terminal() {
+    let world = World::new();
+    world.ok(&["task", "add", "turned \u{202e}dnuor", "--assign", "coder", "--label", "\u{2066}x"]);
+    world.ok(&["token", "create", "--role", "viewer", "--name", "\x1b[31mred\u{7}"]);
+    world.write(".saihai/memory/evil.md", "---\ntitle: Evil\n---\n\x1b]0;owned\x07body\n");
+    world.ok(&["session", "start", "1", "--agent", "coder"]);
+    world.ok(&[
+        "session",
+        "end",
+        "1",
+        "--exit-code",
+        "1",
+        "--error",
+        r#""\u001b[2J""#,
+        "--artifacts",
+        r#"["\u001b[1m"]"#,
+    ]);
+    for arguments in [
+        &["task", "list"][..],
+        &["task", "show", "1"],
+        &["task", "tree"],
+        &["task", "why", "1"],
+        &["task", "log", "1"],
+        &["session", "show", "1"],
+        &["token", "list"],
+        &["memory", "list"],
+        &["memory", "show", "evil"],
+        &["log", "tail"],
+        &["log", "replay"],
+        &["task", "list", "--project", "\x1b[31m"],
+        &["memory", "show", "\x1b[31m"],
+    ] {
+        let output = world.run(arguments);
+        for text in [&output.stdout, &output.stderr] {
+            let hidden = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{202e}' | '\u{2066}'));
+            assert!(!text.contains(hidden), "{arguments:?}: {text:?}");
+        }
+    }
+    assert_eq!(world.json(&["task", "show", "1"])["title"], "turned \u{202e}dnuor", "programs get it as it is");
+}
+
+/// C2: every shell's completions name the commands.
+#[test]
+fn completions_name_the_commands() {
+    let world = World::bare();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = world.ok(&["completions", shell]);
+        assert!(["init", "task", "doctor"].iter().all(|word| script.contains(word)), "{shell}");
+        let json = world.json(&["completions", shell]);
+        assert_eq!(
+            (json["shell"].as_str(), json["script"].as_str().map(str::trim_end)),
+            (Some(shell), Some(script.as_str()))
+        );
+    }
+    assert!(!world.home().exists());
+}

@@ -34,8 +34,8 @@ pub struct Board {
     pub(crate) open_by_assignee: OrdMap<AgentId, OrdSet<TaskId>>,
     /// Sessions that hold a task or a chat, by agent.
     pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
-    /// What each idempotency key created.
-    pub(crate) keys: OrdMap<(Party, String), Vec<TaskId>>,
+    /// What each idempotency key created, by whom and below which task.
+    pub(crate) keys: OrdMap<(Party, Option<TaskId>, String), Vec<TaskId>>,
 }
 
 impl Board {
@@ -175,9 +175,9 @@ impl Board {
         self.messages.skip_to(first).filter(move |message| message.to == to)
     }
 
-    /// What an idempotency key has created for this party.
-    pub fn created_by_key(&self, party: &Party, key: &str) -> Option<&[TaskId]> {
-        self.keys.get(&(party.clone(), key.to_owned())).map(Vec::as_slice)
+    /// What an idempotency key has created for this party below this parent.
+    pub fn created_by_key(&self, party: &Party, parent: Option<TaskId>, key: &str) -> Option<&[TaskId]> {
+        self.keys.get(&(party.clone(), parent, key.to_owned())).map(Vec::as_slice)
     }
 
     /// Whom an actor's deeds are recorded for.

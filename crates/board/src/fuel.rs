@@ -84,11 +84,11 @@ pub(crate) fn brought_a_fact(board: &Board, session: &Session) -> bool {
 pub(crate) fn counts_as_idle(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::None(reason) => match reason {
-            Inconclusive::Stopped | Inconclusive::RateLimited | Inconclusive::Pending => false,
+            // A manager that looked and chose to wait again has done its work; its pause is in `apply`.
+            Inconclusive::Stopped | Inconclusive::RateLimited | Inconclusive::Pending | Inconclusive::Waiting => false,
             Inconclusive::Lost
             | Inconclusive::LaunchFailed
             | Inconclusive::VendorUnavailable
-            | Inconclusive::Waiting
             | Inconclusive::ManagerExit => true,
         },
         Verdict::Rejected(_) => true,

@@ -67,8 +67,8 @@ pub use text::{Audience, instruction, say_why};
 pub use text_limits::Field;
 pub use time::{Span, Timestamp};
 pub use verdict::{
-    CheckOutcome, CheckResult, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts, judge,
-    judge_by_hand,
+    CheckOutcome, CheckResult, Children, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts,
+    judge, judge_by_hand,
 };
 pub use why::{Line, Why, why};
 pub use words::UnknownWord;

@@ -166,10 +166,13 @@ fn works_itself(view: &View<'_>) -> Option<Step> {
     (!view.agent.is_manager() && !has_live_child(view, task)).then_some(Step::Work)
 }
 
+/// Only when every step is settled: what is still open is gone on with first (N6).
 fn sent_back(view: &View<'_>) -> Option<Step> {
-    let marks = view.task?.marks;
+    let task = view.task?;
+    let marks = task.marks;
     let since = marks.sent_back > marks.reported && marks.sent_back > marks.step_added;
-    (!view.agent.is_manager() && since).then_some(Step::Rework)
+    let open = view.board.unsettled_children(task).next().is_some();
+    (!view.agent.is_manager() && since && !open).then_some(Step::Rework)
 }
 
 fn chose_to_act(view: &View<'_>) -> Option<Step> {

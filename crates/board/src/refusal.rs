@@ -119,6 +119,7 @@ pub enum Because {
     NotMerged { task: TaskId, branch: Option<String> },
 
     TooManyChildren { parent: TaskId, limit: u32, unsettled: u32 },
+    TooManyOwnTasks { limit: u32, unsettled: u32 },
     TooManyChildrenEver { parent: TaskId, limit: u32 },
     TooDeep { parent: TaskId, limit: u32 },
     TooDeepForManager { task: TaskId, limit: u32 },
@@ -193,6 +194,7 @@ impl Because {
             Self::NotMerged { .. } => Code::NotMerged,
             Self::TooManyChildren { .. }
             | Self::TooManyChildrenEver { .. }
+            | Self::TooManyOwnTasks { .. }
             | Self::TooDeep { .. }
             | Self::TooDeepForManager { .. }
             | Self::RetriesSpent { .. } => Code::LimitReached,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::{Claim, DodResult, EndReason, Outcome, ProcessEnd, VendorTrouble};
 use crate::words::words;
-use crate::{Completion, Hierarchy, Mode};
+use crate::{Check, Completion, Hierarchy, Mode};
 
 words! {
     /// A check has three outcomes, and a time-out is a failure with a name of its own. One that
@@ -55,19 +55,31 @@ pub struct Evidence<'a> {
     pub claim: Option<&'a Claim>,
     /// It logged out after a delivered `wait`.
     pub left_waiting: bool,
-    /// A manager's children: is every one settled, and at least one done?
-    pub children_done: bool,
+    pub children: Children,
     pub workspace: Option<&'a WorkspaceFacts>,
+}
+
+/// How the children of the session's task stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Children {
+    /// There are none, or all were cancelled.
+    None,
+    /// At least one is not settled.
+    Open,
+    /// Every one is settled, and at least one done.
+    Done,
 }
 
 /// What the task asks of its evidence.
 #[derive(Clone, Copy, Debug)]
-pub struct Policy {
+pub struct Policy<'a> {
     pub hierarchy: Hierarchy,
     pub mode: Mode,
     pub completion: Completion,
     /// Type `research`, or `allow_empty`.
     pub may_be_empty: bool,
+    /// The checks that must have run and passed.
+    pub checks: &'a [Check],
 }
 
 /// Why nothing is concluded, and no attempt charged.
@@ -105,7 +117,7 @@ pub enum Rejection {
     Goal {
         unmet: Vec<String>,
     },
-    /// A manager reported success, and since then a child is open again.
+    /// A child is not settled, or none of a manager's is done.
     ChildrenOpen,
 }
 
@@ -151,24 +163,27 @@ impl Verdict {
 /// The order of the questions is V2's, and it is the meaning: a process that was stopped is not
 /// failed, one that failed is not asked what it claims, and so on.
 #[must_use]
-pub fn judge(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
+pub fn judge(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
     let verdict = ended_without_meaning(evidence, policy)
         .or_else(|| ended_badly(evidence.end))
         .or_else(|| claimed_otherwise(evidence, policy));
     if verdict.is_some() {
         return verdict;
     }
-    match (policy.hierarchy, policy.completion) {
-        (Hierarchy::Manager, Completion::Merged | Completion::Reported) => {
-            Some(if evidence.children_done { Verdict::Done } else { Verdict::Rejected(Rejection::ChildrenOpen) })
+    match (policy.hierarchy, evidence.children, policy.completion) {
+        (Hierarchy::Manager, Children::Done, _) => Some(Verdict::Done),
+        (Hierarchy::Manager, Children::None | Children::Open, _) | (Hierarchy::Worker, Children::Open, _) => {
+            Some(Verdict::Rejected(Rejection::ChildrenOpen))
         }
-        (Hierarchy::Worker, Completion::Reported) => Some(Verdict::Done),
-        (Hierarchy::Worker, Completion::Merged) => evidence.workspace.and_then(|facts| judge_work(facts, policy)),
+        (Hierarchy::Worker, Children::None | Children::Done, Completion::Reported) => Some(Verdict::Done),
+        (Hierarchy::Worker, Children::None | Children::Done, Completion::Merged) => {
+            evidence.workspace.and_then(|facts| judge_work(facts, policy))
+        }
     }
 }
 
 /// V2.1: nothing can be concluded from it.
-fn ended_without_meaning(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
+fn ended_without_meaning(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
     let vendor = evidence.end.vendor.map(|trouble| match trouble {
         VendorTrouble::RateLimited { .. } => Inconclusive::RateLimited,
         VendorTrouble::Unavailable => Inconclusive::VendorUnavailable,
@@ -204,7 +219,7 @@ fn ended_badly(end: &ProcessEnd) -> Option<Verdict> {
 }
 
 /// V2.3 and V2.4: what was claimed, if it was anything but success.
-fn claimed_otherwise(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
+fn claimed_otherwise(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
     match (evidence.claim, policy.mode) {
         (Some(claim), Mode::Guided | Mode::OneShot) => match claim.result {
             Outcome::Success => None,
@@ -217,7 +232,7 @@ fn claimed_otherwise(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict
 }
 
 /// V2.5 to V2.9: the work itself. `None` while a clean candidate has not been merged.
-fn judge_work(facts: &WorkspaceFacts, policy: &Policy) -> Option<Verdict> {
+fn judge_work(facts: &WorkspaceFacts, policy: &Policy<'_>) -> Option<Verdict> {
     if !facts.outside_scope.is_empty() {
         return Some(Verdict::Rejected(Rejection::ScopeViolation { files: facts.outside_scope.clone() }));
     }
@@ -227,7 +242,7 @@ fn judge_work(facts: &WorkspaceFacts, policy: &Policy) -> Option<Verdict> {
     if let Merge::Conflict { files } = &facts.merge {
         return Some(Verdict::Rejected(Rejection::Conflict { files: files.clone() }));
     }
-    let failed: Vec<_> = facts.checks.iter().filter(|check| check.outcome != CheckOutcome::Pass).cloned().collect();
+    let failed = failed_checks(facts, policy.checks);
     if !failed.is_empty() {
         return Some(Verdict::Rejected(Rejection::Check { failed }));
     }
@@ -238,6 +253,18 @@ fn judge_work(facts: &WorkspaceFacts, policy: &Policy) -> Option<Verdict> {
         Merge::Merged { .. } => Some(Verdict::Done),
         Merge::NotTried | Merge::Conflict { .. } => None,
     }
+}
+
+/// The checks that did not pass. One that was asked for and left no trace did not run.
+fn failed_checks(facts: &WorkspaceFacts, wanted: &[Check]) -> Vec<CheckResult> {
+    let failed = facts.checks.iter().filter(|check| check.outcome != CheckOutcome::Pass).cloned();
+    let missing = wanted.iter().filter(|check| facts.checks.iter().all(|result| result.name != check.name));
+    let missing = missing.map(|check| CheckResult {
+        name: check.name.clone(),
+        outcome: CheckOutcome::DidNotRun,
+        output: String::new(),
+    });
+    failed.chain(missing).collect()
 }
 
 /// The verdict on a session that was driven by hand (C2). `Done` needs the branch in the target,

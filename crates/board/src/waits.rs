@@ -95,9 +95,11 @@ impl Plan<'_> {
     }
 
     fn children(&self, id: TaskId) -> Vec<TaskId> {
-        let known = self.board.tasks.get(&id).map(|task| task.children.clone()).unwrap_or_default();
+        // Nobody waits for a child that was cancelled.
+        let known =
+            self.board.tasks.get(&id).into_iter().flat_map(|task| self.board.live_children(task)).map(|child| child.id);
         let planned = self.planned.iter().filter(|planned| planned.parent == Some(id)).map(|planned| planned.id);
-        known.into_iter().chain(planned).collect()
+        known.chain(planned).collect()
     }
 
     fn dependencies(&self, id: TaskId) -> Vec<TaskId> {

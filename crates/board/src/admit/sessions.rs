@@ -5,17 +5,15 @@ use crate::event::What;
 use crate::fuel::{self, Fuel};
 use crate::interrupt::interrupt;
 use crate::next_action::lapsed;
-use crate::readiness;
+use crate::readiness::{self, Obstacle};
 use crate::refusal::{Because, Refusal};
 use crate::session::{
     DodResult, Driver, EndReason, ProcessEnd, Purpose, Session, SessionStatus, StopCause, Usage, VendorTrouble,
 };
 use crate::staffing::{self, Action};
 use crate::task::{Status, Task};
-use crate::verdict::{self, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts};
-use crate::{
-    Actor, AgentId, Completion, Generation, Hierarchy, Mode, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp,
-};
+use crate::verdict::{self, Children, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts};
+use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp};
 
 /// The next instant at which time alone changes something, so that nobody has to poll.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
@@ -119,7 +117,8 @@ impl Desk<'_> {
         happened.retain(|what| matches!(what, What::TaskAssigned { .. }));
         let mut planned = task.clone();
         planned.assignee = Some(agent.clone());
-        let obstacles = readiness::obstacles(self.board, &planned);
+        let mut obstacles = readiness::obstacles(self.board, &planned);
+        obstacles.retain(|obstacle| !matches!(obstacle, Obstacle::FuelSpent(_)));
         if !obstacles.is_empty() {
             return Err(Because::NotReady { task: id, obstacles }.into());
         }
@@ -203,8 +202,7 @@ impl Desk<'_> {
         if session.status == SessionStatus::Verifying {
             return Err(Because::StaleSession(id).into());
         }
-        let left_waiting = session.wait_given.is_some() && session.logged_out;
-        self.ended(session, end, left_waiting, artifacts, usage)
+        self.ended(session, end, artifacts, usage)
     }
 
     /// The process is over: judged at once if its end decides, after verification if not.
@@ -212,17 +210,20 @@ impl Desk<'_> {
         &self,
         session: &Session,
         end: &ProcessEnd,
-        left_waiting: bool,
         artifacts: &[String],
         usage: Option<Usage>,
     ) -> Decision {
-        let mut happened = vec![What::ProcessEnded {
-            session: session.id,
-            end: end.clone(),
-            dod_result: None,
-            artifacts: artifacts.to_vec(),
-            usage,
-        }];
+        let mut happened = Vec::new();
+        // How a process ended is known once; losing its session afterwards does not change it.
+        if session.end.is_none() {
+            happened.push(What::ProcessEnded {
+                session: session.id,
+                end: end.clone(),
+                dod_result: None,
+                artifacts: artifacts.to_vec(),
+                usage,
+            });
+        }
         if let Some(VendorTrouble::RateLimited { until }) = end.vendor {
             let account = self.board.agent(&session.agent)?.spec.account().to_owned();
             happened.push(What::AccountParked { account, until });
@@ -231,7 +232,7 @@ impl Desk<'_> {
             Purpose::Chat => happened.push(What::Judged { session: session.id, verdict: None }),
             Purpose::Task(task) => {
                 let task = self.board.task(task)?;
-                let verdict = self.judge(session, task, end, left_waiting, None)?;
+                let verdict = self.judge(session, task, end, None)?;
                 happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
             }
         }
@@ -247,7 +248,7 @@ impl Desk<'_> {
         };
         let task = self.board.task(task)?;
         let mut happened = vec![What::WorkspaceExamined { session: id, facts: Box::new(facts.clone()) }];
-        let verdict = self.judge(session, task, end, false, Some(facts))?;
+        let verdict = self.judge(session, task, end, Some(facts))?;
         happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
         Ok(happened)
     }
@@ -257,7 +258,6 @@ impl Desk<'_> {
         session: &Session,
         task: &Task,
         end: &ProcessEnd,
-        left_waiting: bool,
         workspace: Option<&WorkspaceFacts>,
     ) -> Result<Option<Verdict>, Refusal> {
         // Whoever was told to stop is not judged by what came of it (L4), unless it is merged already.
@@ -266,13 +266,28 @@ impl Desk<'_> {
             return Ok(Some(Verdict::None(Inconclusive::Stopped)));
         }
         let agent = self.board.agent(&session.agent)?;
-        let mut children = self.board.live_children(task).peekable();
-        let children_done = children.peek().is_some() && children.all(|child| child.status == Status::Done);
-        let evidence = Evidence { end, claim: session.claim.as_ref(), left_waiting, children_done, workspace };
-        Ok(verdict::judge(
-            &evidence,
-            &policy(self.board.settings.completion, task, agent.spec.hierarchy, agent.spec.mode),
-        ))
+        let claim = session.claim.as_ref();
+        // A report given after all is what the session has to say.
+        let left_waiting = session.wait_given.is_some() && claim.is_none();
+        let evidence = Evidence { end, claim, left_waiting, children: self.children(task), workspace };
+        let policy = Policy {
+            hierarchy: agent.spec.hierarchy,
+            mode: agent.spec.mode,
+            completion: task.completion.unwrap_or(self.board.settings.completion),
+            may_be_empty: task.allow_empty || task.task_type == TaskType::Research,
+            checks: &self.board.settings.dod.checks,
+        };
+        Ok(verdict::judge(&evidence, &policy))
+    }
+
+    fn children(&self, task: &Task) -> Children {
+        if self.board.unsettled_children(task).next().is_some() {
+            Children::Open
+        } else if self.board.children(task).any(|child| child.status == Status::Done) {
+            Children::Done
+        } else {
+            Children::None
+        }
     }
 
     pub(super) fn end_by_hand(
@@ -360,10 +375,13 @@ impl Desk<'_> {
     /// What follows from time alone (S2): sessions whose lease lapsed are lost, messages that
     /// nobody came to read expire.
     pub(super) fn sweep(&self) -> Decision {
+        if let Actor::Session(_) = self.actor {
+            return Err(Because::RunnersOnly.into());
+        }
         let mut happened = Vec::new();
         for session in self.board.all_live_sessions().filter(|session| lapsed(session, self.now)) {
             let end = ProcessEnd::because(EndReason::Lost);
-            happened.extend(self.ended(session, &end, false, &[], None)?);
+            happened.extend(self.ended(session, &end, &[], None)?);
         }
         let ttl = self.board.settings.limits.message_ttl;
         let expired = waiting_messages(self.board).filter(|message| self.now - message.at > ttl);
@@ -374,13 +392,4 @@ impl Desk<'_> {
 
 fn attempts_spent(last: &Rejection) -> String {
     format!("attempts_spent: {}", last.as_str())
-}
-
-fn policy(project: Completion, task: &Task, hierarchy: Hierarchy, mode: Mode) -> Policy {
-    Policy {
-        hierarchy,
-        mode,
-        completion: task.completion.unwrap_or(project),
-        may_be_empty: task.allow_empty || task.task_type == TaskType::Research,
-    }
 }

@@ -24,13 +24,13 @@ struct Place<'a> {
 impl<'a> Desk<'a> {
     pub(super) fn create_tasks(&self, parent: Option<TaskId>, tasks: &[NewTask], key: Option<&str>) -> Decision {
         let creator = self.party()?;
+        let place = self.place(parent)?;
         if let Some(key) = key {
             text_limits::check(Field::Key, key)?;
-            if self.board.created_by_key(&creator, key).is_some() {
+            if self.board.created_by_key(&creator, place.parent.map(|task| task.id), key).is_some() {
                 return Ok(Vec::new());
             }
         }
-        let place = self.place(parent)?;
         if tasks.is_empty() || tasks.len() > text_limits::MAX_BATCH {
             return Err(Because::BatchSize { most: text_limits::MAX_BATCH }.into());
         }
@@ -98,7 +98,15 @@ impl<'a> Desk<'a> {
     }
 
     fn room_for(&self, place: &Place<'_>, more: u32) -> Result<(), Refusal> {
-        let (Some(parent), limits) = (place.parent, &self.board.settings.limits) else { return Ok(()) };
+        let limits = &self.board.settings.limits;
+        if let Some(agent) = &place.for_itself {
+            let own = |task: &&&Task| task.parent.is_none() && task.creator == Party::Agent(agent.clone());
+            let unsettled = self.board.open_tasks(agent).iter().filter(own).count() as u32;
+            if unsettled + more > limits.max_children {
+                return Err(Because::TooManyOwnTasks { limit: limits.max_children, unsettled }.into());
+            }
+        }
+        let Some(parent) = place.parent else { return Ok(()) };
         let unsettled = self.board.unsettled_children(parent).count() as u32;
         if unsettled + more > limits.max_children {
             return Err(Because::TooManyChildren { parent: parent.id, limit: limits.max_children, unsettled }.into());

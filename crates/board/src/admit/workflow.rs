@@ -119,8 +119,7 @@ impl Desk<'_> {
         let session = self.session()?;
         let mut happened = vec![What::LoggedOut { session: session.id }];
         if session.driver == Driver::Attached {
-            let left_waiting = session.wait_given.is_some();
-            happened.extend(self.ended(session, &ProcessEnd::exited(0), left_waiting, &[], None)?);
+            happened.extend(self.ended(session, &ProcessEnd::exited(0), &[], None)?);
         }
         Ok(happened)
     }
@@ -139,7 +138,12 @@ fn same_model(wanted: &str, reported: &str) -> bool {
         words.filter(|word| !is_date(word) && word != "latest").collect()
     };
     let (wanted, reported) = (parts(wanted), parts(reported));
-    !wanted.is_empty() && (wanted == reported || reported.windows(wanted.len()).any(|window| window == wanted))
+    let alias = |word: &String| word.chars().all(|c| c.is_ascii_alphabetic());
+    match wanted.as_slice() {
+        [] => false,
+        [word] if alias(word) => reported.contains(word),
+        words => reported.ends_with(words),
+    }
 }
 
 fn is_date(word: &str) -> bool {
@@ -161,8 +165,13 @@ mod tests {
         ] {
             assert!(same_model(wanted, reported), "{wanted} {reported}");
         }
-        for (wanted, reported) in [("sonnet", "claude-opus-4"), ("gpt-5.5", "gpt-5"), ("sonnet-4-5", "claude-sonnet-4")]
-        {
+        for (wanted, reported) in [
+            ("sonnet", "claude-opus-4"),
+            ("gpt-5.5", "gpt-5"),
+            ("gpt-5", "gpt-5-mini"),
+            ("gpt-5", "gpt-5.5"),
+            ("sonnet-4-5", "claude-sonnet-4"),
+        ] {
             assert!(!same_model(wanted, reported), "{wanted} {reported}");
         }
     }

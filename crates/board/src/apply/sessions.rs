@@ -119,6 +119,8 @@ impl Fold<'_> {
                     } else if progressed {
                         task.used.idle_sessions = 0;
                         task.not_before = None;
+                    } else if waiting {
+                        task.not_before = Some(pause);
                     }
                     if let Some(Verdict::Rejected(why)) = verdict {
                         task.used.attempts += 1;

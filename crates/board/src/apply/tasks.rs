@@ -38,7 +38,7 @@ impl Fold<'_> {
         }
         if let (Some(key), Some(first)) = (key, tasks.first()) {
             let ids = tasks.iter().map(|task| task.id).collect();
-            self.board.keys.insert((first.creator.clone(), key.to_owned()), ids);
+            self.board.keys.insert((first.creator.clone(), first.parent, key.to_owned()), ids);
         }
     }
 

@@ -256,6 +256,13 @@ fn message(because: &Because, language: Language) -> String {
             ),
             &[parent, limit, unsettled],
         ),
+        B::TooManyOwnTasks { limit, unsettled } => say(
+            phrase(
+                "You have proposed {1} tasks that are not settled; {0} are allowed at once.",
+                "提案した未完了タスクは {1} 件です。同時に {0} 件までです。",
+            ),
+            &[limit, unsettled],
+        ),
         B::TooManyChildrenEver { parent, limit } => say(
             phrase("{0} has had its {1} subtasks.", "{0} のサブタスクは累計 {1} 件の上限に達しました。"),
             &[parent, limit],
@@ -363,7 +370,8 @@ fn for_agents(because: &Because) -> Phrase {
             "Set it back with update_task_status to todo first, then assign it.",
             "先に update_task_status で todo に戻してから割り当ててください。",
         ),
-        B::AlreadyReported | B::StaleSession(_) => phrase("Call logout and end.", "logout を呼んで終了してください。"),
+        B::StaleSession(_) => phrase("End now; nothing more can be called.", "終了してください。もう何も呼べません。"),
+        B::AlreadyReported => phrase("Call logout and end.", "logout を呼んで終了してください。"),
         _ => phrase("Call get_next_action.", "get_next_action を呼んでください。"),
     }
 }
@@ -486,6 +494,7 @@ fn for_people(because: &Because, language: Language) -> String {
             &[],
         ),
         B::TooManyChildrenEver { .. }
+        | B::TooManyOwnTasks { .. }
         | B::TooDeep { .. }
         | B::TooDeepForManager { .. }
         | B::RetriesSpent { .. }

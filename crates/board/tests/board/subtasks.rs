@@ -205,7 +205,7 @@ fn batch_is_atomic_and_idempotent() {
     assert_eq!(team.world.task(TaskId(4)).dependents, [TaskId(5)]);
     assert_eq!(team.world.must(&lead, batch(good)), []);
     let party = Party::Agent(agent("lead"));
-    assert_eq!(team.world.board.created_by_key(&party, "k"), Some([TaskId(4), TaskId(5)].as_slice()));
+    assert_eq!(team.world.board.created_by_key(&party, Some(TaskId(1)), "k"), Some([TaskId(4), TaskId(5)].as_slice()));
     assert_eq!(team.world.refused(&lead, creating(&[])), Code::InvalidArgument);
 }
 

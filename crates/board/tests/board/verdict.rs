@@ -1,17 +1,23 @@
 //! What do the facts about a session mean? Every row of V2, on the pure function.
 
 use board::{
-    CheckOutcome, CheckResult, Claim, Completion, DodResult, EndReason, Evidence, Hierarchy, Inconclusive, Merge, Mode,
-    Outcome, Policy, ProcessEnd, Rejection, Timestamp, VendorTrouble, Verdict, WorkspaceFacts, judge, judge_by_hand,
+    Check, CheckOutcome, CheckResult, Children, Claim, Completion, DodResult, EndReason, Evidence, Hierarchy,
+    Inconclusive, Merge, Mode, Outcome, Policy, ProcessEnd, Rejection, Timestamp, VendorTrouble, Verdict,
+    WorkspaceFacts, judge, judge_by_hand,
 };
 
 use crate::team::{failing_check, merged};
 
-const WORKER: Policy =
-    Policy { hierarchy: Hierarchy::Worker, mode: Mode::Guided, completion: Completion::Merged, may_be_empty: false };
-const ONE_SHOT: Policy = Policy { mode: Mode::OneShot, ..WORKER };
-const MANAGER: Policy = Policy { hierarchy: Hierarchy::Manager, ..WORKER };
-const REPORTED: Policy = Policy { completion: Completion::Reported, ..WORKER };
+const WORKER: Policy<'static> = Policy {
+    hierarchy: Hierarchy::Worker,
+    mode: Mode::Guided,
+    completion: Completion::Merged,
+    may_be_empty: false,
+    checks: &[],
+};
+const ONE_SHOT: Policy<'static> = Policy { mode: Mode::OneShot, ..WORKER };
+const MANAGER: Policy<'static> = Policy { hierarchy: Hierarchy::Manager, ..WORKER };
+const REPORTED: Policy<'static> = Policy { completion: Completion::Reported, ..WORKER };
 
 fn claim(result: Outcome) -> Claim {
     Claim { result, summary: "it is so".into(), next_steps: None, at: Timestamp(0) }
@@ -19,13 +25,14 @@ fn claim(result: Outcome) -> Claim {
 
 /// The verdict on an end, a claim and a workspace.
 fn verdict(
-    policy: Policy,
+    policy: Policy<'_>,
     end: &ProcessEnd,
     claimed: Option<Outcome>,
     work: Option<&WorkspaceFacts>,
 ) -> Option<Verdict> {
     let claim = claimed.map(claim);
-    let evidence = Evidence { end, claim: claim.as_ref(), left_waiting: false, children_done: false, workspace: work };
+    let evidence =
+        Evidence { end, claim: claim.as_ref(), left_waiting: false, children: Children::None, workspace: work };
     judge(&evidence, &policy)
 }
 
@@ -68,7 +75,8 @@ fn v2_1_no_verdict_on_what_was_stopped_lost_or_never_began() {
 #[test]
 fn v2_1_no_verdict_on_a_manager_that_left_waiting() {
     for end in [ProcessEnd::exited(0), ProcessEnd::exited(1)] {
-        let evidence = Evidence { end: &end, claim: None, left_waiting: true, children_done: false, workspace: None };
+        let evidence =
+            Evidence { end: &end, claim: None, left_waiting: true, children: Children::None, workspace: None };
         assert_eq!(judge(&evidence, &MANAGER), Some(Verdict::None(Inconclusive::Waiting)));
     }
 }
@@ -198,14 +206,36 @@ fn manager_is_done_when_its_children_are() {
     let end = ProcessEnd::exited(0);
     let claim = claim(Outcome::Success);
     for completion in [Completion::Merged, Completion::Reported] {
-        let of = |children_done| {
-            let evidence =
-                Evidence { end: &end, claim: Some(&claim), left_waiting: false, children_done, workspace: None };
+        let of = |children| {
+            let evidence = Evidence { end: &end, claim: Some(&claim), left_waiting: false, children, workspace: None };
             judge(&evidence, &Policy { completion, ..MANAGER })
         };
-        assert_eq!(of(true), Some(Verdict::Done));
-        assert_eq!(of(false), Some(Verdict::Rejected(Rejection::ChildrenOpen)));
+        assert_eq!(of(Children::Done), Some(Verdict::Done));
+        for children in [Children::Open, Children::None] {
+            assert_eq!(of(children), Some(Verdict::Rejected(Rejection::ChildrenOpen)));
+        }
     }
+}
+
+/// L1, F15: no worker's task is done, nor merged, before its steps are settled.
+#[test]
+fn a_worker_with_open_steps_is_sent_back() {
+    let end = ProcessEnd::exited(0);
+    for policy in [ONE_SHOT, Policy { completion: Completion::Reported, ..ONE_SHOT }] {
+        let evidence =
+            Evidence { end: &end, claim: None, left_waiting: false, children: Children::Open, workspace: None };
+        assert_eq!(judge(&evidence, &policy), Some(Verdict::Rejected(Rejection::ChildrenOpen)));
+    }
+}
+
+/// V2.8, F41, F66: a check that was asked for and left no trace did not run, and is not excused.
+#[test]
+fn v2_8_a_check_without_a_result_did_not_run() {
+    let checks = [Check { name: "tests_pass".into(), command: "make test".into() }];
+    let facts = WorkspaceFacts { checks: Vec::new(), ..merged() };
+    let missing = CheckResult { name: "tests_pass".into(), outcome: CheckOutcome::DidNotRun, output: String::new() };
+    let rejected = Verdict::Rejected(Rejection::Check { failed: vec![missing] });
+    assert_eq!(on_work(Policy { checks: &checks, ..WORKER }, &facts), Some(rejected));
 }
 
 /// V7: where completion is reported, success and a good end are enough; nothing else is looked at.

@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::show::Format;
 
 /// What a command is run in.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) home: PathBuf,
     pub(crate) format: Format,
@@ -43,6 +43,11 @@ impl Context {
             )
         })?;
         Ok(Self { home, format, project: global.project, chosen_language: global.lang })
+    }
+
+    /// The same, about this project if one is named.
+    pub(crate) fn with_project(&self, named: Option<String>) -> Self {
+        Self { project: named.or_else(|| self.project.clone()), ..self.clone() }
     }
 
     pub(crate) fn store_path(&self) -> PathBuf {

@@ -13,6 +13,7 @@ mod guards;
 mod hostile;
 mod lifecycle;
 mod loops;
+mod mended;
 mod next_action;
 mod refusals;
 mod samples;

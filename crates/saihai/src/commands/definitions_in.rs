@@ -30,12 +30,12 @@ impl Applied {
     }
 }
 
-/// The two commands that bring the board to what the files say.
-pub(crate) fn commands(opened: &Opened) -> Result<[Command; 2], Failure> {
+/// The command that brings the board to what the files say.
+fn command(opened: &Opened) -> Result<Command, Failure> {
     let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
     let (language, branch) = unsaid(opened);
     let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
-    Ok([Command::Configure { settings: Box::new(settings) }, Command::ApplyRoster { agents: definitions.agents }])
+    Ok(Command::Define { settings: Box::new(settings), agents: definitions.agents })
 }
 
 /// What the files leave open is decided once, at first: another shell's locale or whatever branch
@@ -50,38 +50,31 @@ fn unsaid(opened: &Opened) -> (Language, String) {
 }
 
 pub(crate) async fn apply(opened: &Opened) -> Result<Applied, Failure> {
-    let mut applied = Applied::default();
-    for command in commands(opened)? {
-        let receipt = opened.submit(command).await?;
-        for event in &receipt.events {
-            note(&mut applied, &receipt.before, &event.what);
-        }
-    }
-    Ok(applied)
+    let receipt = opened.submit(command(opened)?).await?;
+    Ok(noted(&receipt.before, &receipt.events))
 }
 
 /// What would change, judged on the board as it is, with nothing written.
 pub(crate) fn preview(opened: &Opened) -> Result<Applied, Failure> {
-    let (board, mut applied) = (opened.board(), Applied::default());
-    for command in commands(opened)? {
-        let events = board::admit(&board, &crate::context::owner(), &command, opened.now());
-        for event in events.map_err(|refusal| opened.refusal(refusal))? {
-            note(&mut applied, &board, &event.what);
-        }
-    }
-    Ok(applied)
+    let board = opened.board();
+    let events = board::admit(&board, &crate::context::owner(), &command(opened)?, opened.now());
+    Ok(noted(&board, &events.map_err(|refusal| opened.refusal(refusal))?))
 }
 
-fn note(applied: &mut Applied, before: &board::Board, what: &What) {
-    match what {
-        What::ProjectConfigured { .. } => applied.settings_changed = true,
-        What::RosterApplied { present, left } => {
-            for spec in present {
-                let known = before.active_agent(&spec.id).is_some();
-                if known { &mut applied.changed } else { &mut applied.joined }.push(spec.id.to_string());
+fn noted(before: &board::Board, events: &[board::Event]) -> Applied {
+    let mut applied = Applied::default();
+    for event in events {
+        match &event.what {
+            What::ProjectConfigured { .. } => applied.settings_changed = true,
+            What::RosterApplied { present, left } => {
+                for spec in present {
+                    let known = before.active_agent(&spec.id).is_some();
+                    if known { &mut applied.changed } else { &mut applied.joined }.push(spec.id.to_string());
+                }
+                applied.left.extend(left.iter().map(ToString::to_string));
             }
-            applied.left.extend(left.iter().map(ToString::to_string));
+            _ => {}
         }
-        _ => {}
     }
+    applied
 }

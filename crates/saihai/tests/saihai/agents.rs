@@ -82,15 +82,17 @@ fn files_that_cannot_be_read_are_named() {
     assert!(error["message"].as_str().unwrap().contains("saihai init"), "{error}");
 }
 
-/// R8: who has work in progress does not just vanish.
+/// R8, F22: who has work in progress does not just vanish, and then nothing else is applied either.
 #[test]
 fn an_agent_with_work_stays() {
     let world = World::new();
     world.task("one");
     world.ok(&["session", "start", "1", "--agent", "coder"]);
     std::fs::remove_file(world.repository.join(".saihai/agents/coder.yaml")).unwrap();
+    world.write(".saihai/config.yaml", "name: renamed\n");
     let error = world.refused(6, &["agent", "apply"]);
     assert!(error["message"].as_str().unwrap().contains("tsk_1"), "{error}");
+    assert_eq!(world.json(&["project", "show"])["name"], "shop");
     assert_eq!(world.ok(&["agent", "list", "--quiet"]), "coder\nlead");
 }
 

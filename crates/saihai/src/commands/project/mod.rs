@@ -5,7 +5,7 @@ mod list;
 mod pause;
 mod show;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -14,19 +14,34 @@ use crate::failure::Failure;
 pub(crate) enum Project {
     List(list::List),
     Add(add::Add),
-    Show(show::Show),
+    /// Show a project: settings, counts, limits
+    Show(Which),
     /// Stop all task work; chats go on
-    Pause,
+    Pause(Which),
     /// Let task work go on
-    Resume,
+    Resume(Which),
 }
 
 pub(super) async fn run(context: &Context, command: Project) -> Result<(), Failure> {
     match command {
         Project::List(list) => list.run(context).await,
         Project::Add(add) => add.run(context).await,
-        Project::Show(show) => show.run(context).await,
-        Project::Pause => pause::run(context, board::Command::Pause).await,
-        Project::Resume => pause::run(context, board::Command::Resume).await,
+        Project::Show(which) => show::run(&which.of(context)).await,
+        Project::Pause(which) => pause::run(&which.of(context), board::Command::Pause).await,
+        Project::Resume(which) => pause::run(&which.of(context), board::Command::Resume).await,
+    }
+}
+
+/// The project that is meant, where the command is about one.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Its id or path [default: the repository around the current directory]
+    #[arg(value_name = "ID|PATH")]
+    id: Option<String>,
+}
+
+impl Which {
+    fn of(self, context: &Context) -> Context {
+        context.with_project(self.id)
     }
 }

@@ -75,7 +75,7 @@ impl Add {
         });
         let known = || {
             let key = self.idempotency_key.as_deref()?;
-            receipt.after.created_by_key(&board::Party::Owner, key)?.first().copied()
+            receipt.after.created_by_key(&board::Party::Owner, self.parent, key)?.first().copied()
         };
         let id = created.or_else(known).expect("a task was created, now or with this key before");
         let task = receipt.after.task(id).map_err(|refusal| opened.refusal(refusal))?;

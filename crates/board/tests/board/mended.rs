@@ -1,0 +1,171 @@
+//! Do the rules that were mended (docs/adr/0004) lead out of the places where they used to end?
+
+use Status::{Cancelled, Done, Failed, InProgress, Todo};
+use board::{
+    Action, Actor, AgentSpec, Choice, Code, Command, Destination, Inconclusive, NewTask, Outcome, Party, ProcessEnd,
+    Reason, Settings, Span, Status, Step, TaskId, Verdict,
+};
+
+use crate::team::{Team, creating, depending, moving, writing};
+use crate::world::{World, agent, owner, project, roster};
+
+/// A2, F6: what happens between the choice to wait and its delivery is not slept through.
+#[test]
+fn a_worker_that_finishes_before_wait_is_delivered_wakes_its_manager() {
+    let mut team = Team::with_a_started();
+    team.world.go(&team.lead(), team.b, Cancelled);
+    team.world.select(team.lead, Choice::Wait);
+    team.world.complete("w1", team.a);
+    assert_eq!(team.world.ask(team.lead).0, Step::Wait);
+    team.world.leave(team.lead);
+    let answer = team.world.staff("lead");
+    assert_eq!((answer.action, answer.reason), (Action::Start, Reason::WorkersProgressed));
+}
+
+/// N2.11, N6: a task that came back in the middle of its steps is gone on with, not reworked.
+#[test]
+fn open_steps_come_before_rework() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let first = world.enter("w1", task);
+    let steps = world.create(&Actor::Session(first), &["one", "two"]);
+    world.go(&Actor::Session(first), steps[0], InProgress);
+    world.end(first, ProcessEnd::exited(1));
+    assert_eq!(world.task(task).status, Failed);
+    world
+        .must(&owner(), Command::MoveTask { task, to: Destination::Retry, reason: None, forced: false, merged: false });
+    world.go(&owner(), task, InProgress);
+    let second = world.enter("w1", task);
+    assert_eq!(world.ask(second), (Step::ExecuteSubtask(steps[0]), "N2.15"));
+}
+
+/// L1: retry is for what has failed; nothing else is set back by it.
+#[test]
+fn retry_refuses_what_has_not_failed() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let retry = Command::MoveTask { task, to: Destination::Retry, reason: None, forced: true, merged: false };
+    assert_eq!(world.refused(&owner(), retry.clone()), Code::StateConflict);
+    world.crash("w1", task);
+    world.must(&owner(), retry);
+    assert_eq!(world.task(task).status, Todo);
+}
+
+/// L6: an idempotency key is its creator's and its parent's, so that the next task may use it again.
+#[test]
+fn keys_of_one_task_do_not_hide_those_of_another() {
+    let mut world = World::new();
+    let batch = Command::CreateTasks { parent: None, tasks: vec![NewTask::titled("x")], key: Some("batch-1".into()) };
+    for _ in 0..2 {
+        let task = world.started("w1");
+        let session = world.enter("w1", task);
+        assert_eq!(world.must(&Actor::Session(session), batch.clone()).len(), 1);
+        assert_eq!(world.must(&Actor::Session(session), batch.clone()), []);
+        world.go(&owner(), task, Cancelled);
+        world.end(session, ProcessEnd::exited(0));
+    }
+}
+
+/// V2.1, V2.3: a manager that reports after all is heard, also if it was told to wait before.
+#[test]
+fn a_report_counts_more_than_a_wait() {
+    let mut team = Team::with_a_started();
+    team.world.select(team.lead, Choice::Wait);
+    team.world.ask(team.lead);
+    team.world.report(team.lead, Outcome::Blocked);
+    team.world.leave(team.lead);
+    let verdict = team.world.session(team.lead).verdict.clone();
+    assert!(matches!(verdict, Some(Verdict::Blocked { .. })), "{verdict:?}");
+}
+
+/// A3: a manager that is woken, looks and waits again is not idle, however often the owner writes.
+#[test]
+fn waiting_again_never_blocks_a_manager() {
+    let mut team = Team::with_a_started();
+    let worker = team.world.enter("w1", team.a);
+    team.leave_waiting();
+    for _ in 0..4 {
+        team.world.must(&owner(), writing("lead"));
+        team.world.tend(Span::minutes(1));
+        let lead = team.back();
+        team.leave_waiting();
+        let waited = Some(Verdict::None(Inconclusive::Waiting));
+        assert_eq!(team.world.session(lead).verdict, waited);
+    }
+    assert_eq!((team.world.task(team.top).status, team.world.session(worker).is_live()), (InProgress, true));
+}
+
+/// N4, A1.7: a manager may wait for work outside its own task, and is woken when that is done.
+#[test]
+fn waiting_for_work_outside_helps() {
+    let mut team = Team::new();
+    let outside = team.world.started("w3");
+    for child in [team.a, team.b] {
+        team.world.assign(&team.lead(), child, "w1");
+        team.world.must(&team.lead(), depending(child, outside));
+    }
+    assert_eq!(team.world.ask(team.lead).0, Step::SituationalAwareness);
+    team.leave_waiting();
+    assert_eq!(team.world.staff("lead").reason, Reason::WaitingForWorkers);
+    team.world.complete("w3", outside);
+    assert_eq!(team.world.task(outside).status, Done);
+    team.world.pass(Span::minutes(1));
+    assert_eq!(team.world.staff("lead").reason, Reason::WorkersProgressed);
+}
+
+/// L5: what was cancelled makes nobody wait for ever.
+#[test]
+fn a_cancelled_child_is_no_part_of_a_cycle() {
+    let mut world = World::new();
+    let (parent, other) = (world.top("lead"), world.top("w1"));
+    let child = world.new_task(&owner(), Some(parent), NewTask::titled("child"));
+    world.must(&owner(), Command::ChangeDependencies { task: child, add: vec![other], remove: vec![], forced: true });
+    assert_eq!(world.refused(&owner(), depending(other, parent)), Code::Cycle);
+    world.go(&owner(), child, Cancelled);
+    world.must(&owner(), depending(other, parent));
+}
+
+/// L6, G4: in its chat a manager proposes only so many tasks at once.
+#[test]
+fn a_managers_proposals_are_bounded() {
+    let mut world = World::new();
+    world.must(&owner(), writing("lead"));
+    let chat = world.chat("lead");
+    world.must(&Actor::Session(chat), creating(&["1", "2", "3", "4", "5"]));
+    assert_eq!(world.cannot(chat, creating(&["6"])), Code::LimitReached);
+}
+
+/// F22: settings and roster are applied together, or neither.
+#[test]
+fn definitions_are_all_or_nothing() {
+    let mut world = World::new();
+    world.started("w1");
+    let settings = Box::new(Settings { name: "renamed".into(), ..Settings::new(project()) });
+    let without: Vec<AgentSpec> = roster().into_iter().filter(|spec| spec.id != agent("w1")).collect();
+    let before = world.board.clone();
+    assert_eq!(
+        world.refused(&owner(), Command::Define { settings: settings.clone(), agents: without }),
+        Code::StateConflict
+    );
+    assert_eq!(world.board, before);
+    world.must(&owner(), Command::Define { settings, agents: roster() });
+    assert_eq!(world.board.settings.name, "renamed");
+}
+
+/// A1.3: a session that somebody drives by hand is not a runner's to stop.
+#[test]
+fn hand_driven_sessions_are_left_to_their_driver() {
+    let mut world = World::new();
+    let task = world.top("w1");
+    let claim = Command::Claim {
+        agent: agent("w1"),
+        purpose: board::Purpose::Task(task),
+        driver: board::Driver::Hand,
+        credential: None,
+        forced: false,
+    };
+    world.must(&owner(), claim);
+    world.must(&owner(), moving(task, Status::Blocked));
+    assert_eq!(world.staff("w1").action, Action::Hold);
+    assert_eq!(world.board.mover(world.task(TaskId(1))), Party::Owner);
+}

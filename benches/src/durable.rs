@@ -81,8 +81,8 @@ async fn many_clients(project: &Project) -> anyhow::Result<f64> {
         let (session, step) = (SessionId(n + 1), TaskId(CLIENTS + n + 1));
         clients.spawn(async move {
             let mut count = 0u32;
-            while start.elapsed() < FOR || count % 2 == 1 {
-                let status = if count % 2 == 0 { Status::InProgress } else { Status::Todo };
+            while start.elapsed() < FOR || !count.is_multiple_of(2) {
+                let status = if count.is_multiple_of(2) { Status::InProgress } else { Status::Todo };
                 project.submit(Actor::Session(session), to(step, status)).await.expect("it may move its step");
                 count += 1;
             }

@@ -81,7 +81,7 @@ async fn move_about(project: Project, client: u64, times: u64) {
     let own = TASKS as u64 / 500;
     for n in 0..times {
         let task = TaskId(u32::try_from(client * own + (n / 2) % own + 1).expect("there are not that many tasks"));
-        let status = if n % 2 == 0 { Status::Todo } else { Status::Backlog };
+        let status = if n.is_multiple_of(2) { Status::Todo } else { Status::Backlog };
         project.submit(owner(), to(task, status)).await.expect("the owner may move a task without parent");
     }
 }

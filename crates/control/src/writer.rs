@@ -171,10 +171,10 @@ impl<D: Decider> Task<D> {
             verdicts: Vec::with_capacity(requests.len()),
             decisions: Vec::new(),
         };
-        if let Some((_, sweep)) = batch.state.due().filter(|(due, _)| *due <= now) {
-            if let Err(refusal) = batch.judge(&Actor::System, &sweep, now) {
-                tracing::error!(stream = %self.stream, %refusal, "time could not be accounted for");
-            }
+        if let Some((_, sweep)) = batch.state.due().filter(|(due, _)| *due <= now)
+            && let Err(refusal) = batch.judge(&Actor::System, &sweep, now)
+        {
+            tracing::error!(stream = %self.stream, %refusal, "time could not be accounted for");
         }
         for request in requests {
             let before = Arc::clone(&batch.state);

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::problem::{Place, Report};
+
 /// Files larger than this are refused.
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -27,7 +29,7 @@ pub(crate) enum Unreadable {
     NotAFile,
     #[error("is larger than 1 MiB")]
     TooLarge,
-    #[error("is not UTF-8 text (line {line})")]
+    #[error("is not UTF-8 text")]
     NotUtf8 { line: usize },
     #[error("cannot be read: {0}")]
     Io(io::Error),
@@ -37,6 +39,27 @@ impl From<io::Error> for Unreadable {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::NotFound { Self::Missing } else { Self::Io(error) }
     }
+}
+
+impl Unreadable {
+    /// Reports it as the problem of the file itself, at its line where there is one.
+    pub(crate) fn report(&self, report: &mut Report, hint: Option<String>) {
+        match self {
+            Self::NotUtf8 { line } => report.at(Place { line: *line, column: 1 }, self.to_string()),
+            Self::Missing | Self::Outside | Self::NotAFile | Self::TooLarge | Self::Io(_) => {
+                report.whole_file(self.to_string(), hint);
+            }
+        }
+    }
+}
+
+/// A hidden file in the directory, with the rights of any other new file there. Whoever writes it
+/// whole and then gives it its name is never seen half-way.
+pub(crate) fn new_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory)
 }
 
 impl Dir {

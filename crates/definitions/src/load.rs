@@ -44,7 +44,7 @@ fn cannot_open(error: io::Error) -> Problem {
 
 fn unreadable(report: &mut Report, error: &Unreadable) {
     let hint = matches!(error, Unreadable::Missing).then(|| "`saihai init` writes it".to_owned());
-    report.whole_file(error.to_string(), hint);
+    error.report(report, hint);
 }
 
 fn load_settings(dir: &Dir, problems: &mut Vec<Problem>) -> SettingsFile {
@@ -72,7 +72,7 @@ fn load_agents(dir: &Dir, problems: &mut Vec<Problem>) -> Vec<AgentSpec> {
         let draft = match dir.read(&file) {
             Ok(source) => agent_file::read(dir, &source, &mut report),
             Err(error) => {
-                report.whole_file(error.to_string(), None);
+                error.report(&mut report, None);
                 None
             }
         };

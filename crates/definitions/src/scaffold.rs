@@ -44,10 +44,11 @@ macro_rules! template {
 
 const TEMPLATES: &[Template] = &[
     template!(Config, "config.yaml"),
-    template!(Agents, "agents/lead.yaml"),
-    template!(Agents, "agents/coder.yaml"),
+    // A prompt before the agent that names it: whoever reads meanwhile finds it.
     template!(Agents, "prompts/lead.md"),
     template!(Agents, "prompts/coder.md"),
+    template!(Agents, "agents/lead.yaml"),
+    template!(Agents, "agents/coder.yaml"),
     template!(Memory, "memory/project.md"),
 ];
 
@@ -97,12 +98,13 @@ enum Written {
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<Written> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match fs::File::create_new(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| Written::Yes),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Written::No),
-        Err(error) => Err(error),
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
+    let mut temporary = dir::new_file(directory)?;
+    temporary.write_all(text.as_bytes())?;
+    match temporary.persist_noclobber(path) {
+        Ok(_) => Ok(Written::Yes),
+        Err(failure) if failure.error.kind() == io::ErrorKind::AlreadyExists => Ok(Written::No),
+        Err(failure) => Err(failure.error),
     }
 }

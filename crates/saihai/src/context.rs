@@ -192,7 +192,16 @@ pub(crate) fn owner() -> Actor {
 fn around<'a>(installation: &'a Installation, directory: &Path) -> Option<&'a board::Project> {
     // One that is gone may still be named, as it was registered.
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
-    directory.ancestors().find_map(|ancestor| installation.project_at(ancestor.to_str()?))
+    for ancestor in directory.ancestors() {
+        if let Some(project) = ancestor.to_str().and_then(|path| installation.project_at(path)) {
+            return Some(project);
+        }
+        // Another repository inside of a project is not part of it; a worktree of it (`.git` is a file) is.
+        if ancestor.join(".git").is_dir() {
+            return None;
+        }
+    }
+    None
 }
 
 fn default_home() -> Option<PathBuf> {

@@ -117,6 +117,9 @@ fn message(because: &Because, language: Language) -> String {
             &[task, agent, rank],
         ),
 
+        B::IllegalMove { task, from, legal, .. } if legal.is_empty() => {
+            say(phrase("{0} is {1}, and stays so.", "{0} は {1} で、もう変わりません。"), &[task, from])
+        }
         B::IllegalMove { task, from, to, legal } => say(
             phrase(
                 "{0} is {1}; it cannot become {2}. It can become: {3}.",
@@ -241,12 +244,16 @@ fn message(because: &Because, language: Language) -> String {
         B::NothingDone { task } => {
             say(phrase("No subtask of {0} is done.", "{0} の完了したサブタスクがありません。"), &[task])
         }
-        B::NotMerged { task, branch } => say(
+        B::NotMerged { task, branch: None } => say(
+            phrase("No work of {0} is in the target branch.", "{0} の作業は対象ブランチに入っていません。"),
+            &[task],
+        ),
+        B::NotMerged { task, branch: Some(branch) } => say(
             phrase(
                 "The work of {0} (branch {1}) is not in the target branch.",
                 "{0} の作業（ブランチ {1}）は対象ブランチに入っていません。",
             ),
-            &[task, &branch.as_deref().unwrap_or("-")],
+            &[task, branch],
         ),
 
         B::TooManyChildren { parent, limit, unsettled } => say(

@@ -4,6 +4,7 @@ use super::refusals::say_obstacle;
 use super::{Phrase, list, phrase};
 use crate::Language;
 use crate::readiness::Obstacle;
+use crate::staffing::Reason;
 use crate::text::instructions::feedback;
 use crate::why::Line;
 use crate::{Party, TaskId};
@@ -44,7 +45,7 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                     "In progress for `{0}`, no session yet: {1}{2}. A runner (`saihai up`) starts it when it may.",
                     "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。ランナー（`saihai up`）が開始します。",
                 ),
-                &[agent, reason, &until],
+                &[agent, &say_reason(*reason).say(language, &[]), &until],
             )
         }
         Line::ReadyFor { mover, waiting } => {
@@ -101,6 +102,44 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[task],
         ),
+    }
+}
+
+/// What staffing's word means, as half a sentence.
+fn say_reason(reason: Reason) -> Phrase {
+    match reason {
+        Reason::HasInProgressTask => phrase("it may start now", "開始できます"),
+        Reason::WorkerBlocked => phrase(
+            "its manager is needed, because a subtask is stuck",
+            "サブタスクが止まり、マネージャーの対応が必要です",
+        ),
+        Reason::WorkersProgressed => {
+            phrase("its manager is needed, because something has changed", "状況が変わり、マネージャーの確認が必要です")
+        }
+        Reason::WaitingForWorkers => {
+            phrase("its manager waits for the subtasks", "マネージャーはサブタスクを待っています")
+        }
+        Reason::AlreadyRunning => {
+            phrase("the agent is busy with other sessions", "エージェントは他のセッションで作業中です")
+        }
+        Reason::ProjectFull => {
+            phrase("the project has as many sessions as it may", "プロジェクトのセッション数が上限です")
+        }
+        Reason::CoolingDown => phrase("it is pausing", "待機中です"),
+        Reason::FuelSpent => phrase("its sessions are used up", "セッション数の上限に達しました"),
+        Reason::ProjectPaused => phrase("the project is paused", "プロジェクトが一時停止中です"),
+        Reason::Held => phrase("something above it is not in progress", "上位のタスクが進行中ではありません"),
+        Reason::AgentNotAssigned => phrase("the agent is not on the roster", "エージェントが名簿にありません"),
+        Reason::Cancelled
+        | Reason::Blocked
+        | Reason::Unstarted
+        | Reason::Reassigned
+        | Reason::StoppedByOwner
+        | Reason::NoProgress
+        | Reason::HasPendingPurpose
+        | Reason::MessageExpired
+        | Reason::BlockedWithoutInProgress
+        | Reason::NoInProgressTask => phrase("there is nothing to start", "開始するものがありません"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the only writer, on a store in memory and on SQLite.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod history;
 mod race;
 mod world;

@@ -52,7 +52,7 @@ pub fn add(saihai_dir: &Path, new: &NewEntry) -> Result<PathBuf, AddError> {
 
     let dir = Dir::open(saihai_dir).map_err(failed)?;
     make(&dir, &directory)?;
-    let mut temporary = new_file(&dir.path(&directory)).map_err(failed)?;
+    let mut temporary = dir::new_file(&dir.path(&directory)).map_err(failed)?;
     temporary.write_all(text(new).as_bytes()).map_err(failed)?;
     temporary.as_file().sync_all().map_err(failed)?;
     match temporary.persist_noclobber(dir.path(&file)) {
@@ -86,14 +86,6 @@ fn make(dir: &Dir, directory: &Path) -> Result<(), AddError> {
         }
     }
     Ok(())
-}
-
-/// A hidden file in the directory, with the rights of any other new file there.
-fn new_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(directory)
 }
 
 fn text(new: &NewEntry) -> String {

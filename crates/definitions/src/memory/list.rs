@@ -25,7 +25,7 @@ pub(super) fn read_all(saihai_dir: &Path) -> (Vec<Shown>, Vec<Problem>) {
             match dir.read(&file) {
                 Ok(_) if !is_plain(&file) => report.whole_file("has a name that no prompt can hold", None),
                 Ok(text) => entries.push(entry(&file, &text, &mut report)),
-                Err(error) => report.whole_file(error.to_string(), None),
+                Err(error) => error.report(&mut report, None),
             }
             problems.append(&mut report.problems);
         }

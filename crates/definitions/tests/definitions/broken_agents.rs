@@ -177,7 +177,7 @@ fn files_that_cannot_be_text_are_problems() {
     assert_eq!(
         saihai.problems(),
         [
-            ".saihai/agents/a.yaml: is not UTF-8 text (line 2)",
+            ".saihai/agents/a.yaml:2:1: is not UTF-8 text",
             ".saihai/agents/b.yaml: is larger than 1 MiB",
             ".saihai/agents/c.yaml: is not a regular file",
             ".saihai/agents/d.yaml: is a link that leads out of `.saihai/`",

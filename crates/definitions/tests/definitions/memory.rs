@@ -77,7 +77,7 @@ fn files_that_cannot_be_read_are_problems() {
             ".saihai/memory/a.md:3:10: `summary` must be text, not a list",
             ".saihai/memory/b.md:3:1: invalid YAML: invalid indentation in multiline quoted scalar",
             ".saihai/memory/c.md:1:1: the front matter has no closing `---`",
-            ".saihai/memory/d.md: is not UTF-8 text (line 1)",
+            ".saihai/memory/d.md:1:1: is not UTF-8 text",
             ".saihai/memory/e.md: is larger than 1 MiB",
             ".saihai/memory/f.md: is a link that leads out of `.saihai/`",
             ".saihai/memory/new\nline.md: has a name that no prompt can hold",
@@ -160,7 +160,7 @@ fn a_name_that_fits_no_entry_or_two_is_refused() {
     let error = show("x").unwrap_err().to_string();
     assert_eq!(error, "`x` could be .saihai/memory/a/x.md or .saihai/memory/b/x.md");
     let error = show("bad").unwrap_err().to_string();
-    assert_eq!(error, ".saihai/memory/bad.md: is not UTF-8 text (line 1)");
+    assert_eq!(error, ".saihai/memory/bad.md:1:1: is not UTF-8 text");
 }
 
 /// R6, R7, C5: a prompt names paths and titles, not texts.

@@ -53,10 +53,10 @@ fn a_second_run_writes_nothing() {
     let saihai = Saihai::empty();
     let all = [
         ".saihai/config.yaml",
-        ".saihai/agents/lead.yaml",
-        ".saihai/agents/coder.yaml",
         ".saihai/prompts/lead.md",
         ".saihai/prompts/coder.md",
+        ".saihai/agents/lead.yaml",
+        ".saihai/agents/coder.yaml",
         ".saihai/memory/project.md",
     ];
     assert_eq!(scaffold(&saihai.path(), &options("web", Language::En)).unwrap(), paths(&all));

@@ -76,12 +76,13 @@ pub(super) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
 fn missing<'a>(conn: &Connection, path: &Path, migrations: &'a [&'a str]) -> Result<&'a [&'a str], StoreError> {
     let fail = |error| failure(path, error);
     let known = migrations.len() as i64;
-    let found: i64 = conn.query_row("PRAGMA user_version", (), |row| row.get(0)).map_err(fail)?;
+    // One statement: between two, another process could have made the tables.
+    let both = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version";
+    let (found, tables): (i64, i64) = conn.query_row(both, (), |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
     if found > known {
         return Err(StoreError::NewerSchema { found, known });
     }
-    let tables = "SELECT count(*) FROM sqlite_schema";
-    if found <= 0 && conn.query_row(tables, (), |row| row.get::<_, i64>(0)).map_err(fail)? > 0 {
+    if found <= 0 && tables > 0 {
         let reason = "it is the database of another program".into();
         return Err(StoreError::Open { path: path.into(), reason });
     }

@@ -1,6 +1,6 @@
 //! Is the whole stream, its snapshot and its file as they were written?
 
-use rusqlite::{Connection, Error, ErrorCode};
+use rusqlite::{Connection, Error, ErrorCode, OptionalExtension as _};
 
 use super::reader::{self, Found, Stream};
 use crate::proof::Proof;
@@ -65,6 +65,10 @@ fn check_file(conn: &Connection, proof: &mut Proof) -> rusqlite::Result<()> {
         if detail != "ok" {
             proof.add(Damage::Medium { detail });
         }
+    }
+    let stray = "SELECT stream FROM events WHERE stream NOT IN (SELECT id FROM streams) LIMIT 1";
+    if let Some(id) = conn.query_row(stray, (), |row| row.get::<_, i64>(0)).optional()? {
+        proof.add(Damage::Medium { detail: format!("there are events of a stream (number {id}) that is missing") });
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use board::{AgentId, Command, Driver, Purpose, TaskId, What};
 use clap::Args;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, owner};
 use crate::failure::Failure;
 use crate::git;
 
@@ -38,19 +38,21 @@ impl Start {
             credential: None,
             forced: self.force,
         };
+        let board = opened.board();
+        board::admit(&board, &owner(), &claim, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
+        let task = board.task(self.task).map_err(|refusal| opened.refusal(refusal))?;
+        // The commit where the work begins, without which nobody could tell later whether there is any.
+        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
+        let base = git::branch_commit(&opened.path, &board.settings.target_branch);
+        if let (None, Some(base)) = (&task.base_commit, base) {
+            opened.submit(Command::RecordBranch { task: task.id, branch: branch.clone(), base }).await?;
+        }
         let receipt = opened.submit(claim).await?;
         let id = receipt.events.iter().find_map(|event| match event.what {
             What::SessionClaimed { session, .. } => Some(session),
             _ => None,
         });
         let id = id.expect("an accepted claim opens a session");
-        let task = receipt.after.task(self.task).map_err(|refusal| opened.refusal(refusal))?;
-        // The commit where the work begins, without which nobody could tell later whether there is any.
-        let target = &receipt.after.settings.target_branch;
-        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-        if let (None, Some(base)) = (&task.base_commit, git::branch_commit(&opened.path, target)) {
-            opened.submit(Command::RecordBranch { task: task.id, branch: branch.clone(), base }).await?;
-        }
         let session = receipt.after.session(id).map_err(|refusal| opened.refusal(refusal))?;
         let mut view = serde_json::to_value(SessionView::of(session)).unwrap_or_default();
         view["branch"] = json!(branch);

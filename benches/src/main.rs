@@ -1,6 +1,6 @@
 //! What does it cost? Ratios within one run, because machines are noisy and differ.
 //!
-//! `cargo build --release -p saihai && cargo run --release -p benches -- --write`
+//! `./scripts/bench` runs it.
 
 mod durable;
 mod list;
@@ -56,7 +56,7 @@ fn main() -> anyhow::Result<()> {
 fn page(rows: &[Row]) -> String {
     let mut page = String::from(
         "# What it costs\n\n\
-         Printed by `cargo build --release -p saihai && cargo run --release -p benches -- --write`. Ratios are\n\
+         Printed by `./scripts/bench`. Ratios are\n\
          between two measurements of the same run; absolute figures are those of the machine named here.\n\n",
     );
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

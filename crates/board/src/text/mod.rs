@@ -1,5 +1,6 @@
 //! How is it said, in English and in Japanese? The catalogue; deciding happens elsewhere.
 
+mod hints;
 mod instructions;
 mod refusals;
 mod why;

@@ -25,4 +25,5 @@ mod subtasks;
 mod team;
 mod verdict;
 mod waits;
+mod why;
 mod world;

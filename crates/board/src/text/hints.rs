@@ -1,0 +1,234 @@
+//! Which next step does a refusal name (M4)?
+
+use super::{Audience, Phrase, phrase};
+use crate::Language;
+use crate::refusal::{Because, Refusal};
+
+impl Refusal {
+    /// What to do next. Never a destructive command (F27).
+    pub fn hint(&self, language: Language, audience: Audience) -> String {
+        match audience {
+            Audience::Agent => for_agents(&self.0).say(language, &[]),
+            Audience::Person => for_people(&self.0, language),
+        }
+    }
+}
+
+/// An agent's next step is nearly always to ask; here are the exceptions.
+fn for_agents(because: &Because) -> Phrase {
+    use Because as B;
+    match because {
+        B::NoSuchTask(_) => {
+            phrase("Call list_tasks to see the tasks there are.", "list_tasks でタスクを確認してください。")
+        }
+        B::NoSuchAgent(_) | B::NotASubordinate { .. } | B::AgentInactive(_) | B::WrongRank { .. } => phrase(
+            "Call list_subordinates and choose one of them.",
+            "list_subordinates を呼び、その中から選んでください。",
+        ),
+        B::TextEmpty { .. } | B::TextTooLong { .. } | B::TextControls { .. } | B::ReasonNeeded(_) => {
+            phrase("Correct the argument and call again.", "引数を直して、もう一度呼んでください。")
+        }
+        B::BatchSize { .. } | B::NotInBatch { .. } | B::Cycle { .. } | B::DependencyCancelled { .. } => {
+            phrase("Correct the list and call again.", "一覧を直して、もう一度呼んでください。")
+        }
+        B::VerdictDecides { .. } => phrase(
+            "Call report_completed when the work is finished.",
+            "作業が終わったら report_completed を呼んでください。",
+        ),
+        B::ChildrenOpen { .. } | B::Twin { .. } | B::NothingDone { .. } | B::TooManyChildren { .. } => phrase(
+            "Go on with the subtasks that exist: call get_next_action.",
+            "既にあるサブタスクを進めてください: get_next_action を呼んでください。",
+        ),
+        B::WaitCannotHelp => {
+            phrase("Call select_action with start or adjust.", "select_action で start か adjust を選んでください。")
+        }
+        B::StartCannotHelp => {
+            phrase("Call select_action with wait or adjust.", "select_action で wait か adjust を選んでください。")
+        }
+        B::AssignedInProgress { .. } => phrase(
+            "Set it back with update_task_status to todo first, then assign it.",
+            "先に update_task_status で todo に戻してから割り当ててください。",
+        ),
+        B::StaleSession(_) => phrase("End now; nothing more can be called.", "終了してください。もう何も呼べません。"),
+        B::AlreadyReported => phrase("Call logout and end.", "logout を呼んで終了してください。"),
+        _ => phrase("Call get_next_action.", "get_next_action を呼んでください。"),
+    }
+}
+
+fn for_people(because: &Because, language: Language) -> String {
+    use Because as B;
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    match because {
+        B::NoSuchTask(_) => say(
+            phrase(
+                "See the tasks with `saihai task list --all`.",
+                "`saihai task list --all` でタスクを確認してください。",
+            ),
+            &[],
+        ),
+        B::NoSuchAgent(_)
+        | B::AgentInactive(_)
+        | B::NotASubordinate { .. }
+        | B::WrongRank { .. }
+        | B::NotAssigned { .. } => say(
+            phrase(
+                "See the roster with `saihai agent list`; define agents in .saihai/agents/ and run `saihai agent apply`.",
+                "`saihai agent list` で名簿を確認してください。定義は .saihai/agents/ に書き、`saihai agent apply` で反映します。",
+            ),
+            &[],
+        ),
+        B::NoSuchSession(_) | B::StaleSession(_) => say(
+            phrase(
+                "See the sessions with `saihai session list`.",
+                "`saihai session list` でセッションを確認してください。",
+            ),
+            &[],
+        ),
+        B::NoSuchProject(_) => say(
+            phrase(
+                "See the projects with `saihai project list`, or run `saihai init` in a repository.",
+                "`saihai project list` で確認するか、リポジトリで `saihai init` を実行してください。",
+            ),
+            &[],
+        ),
+        B::NoSuchToken(_) => {
+            say(phrase("See the tokens with `saihai token list`.", "`saihai token list` で確認してください。"), &[])
+        }
+        B::ProjectTaken(_) => {
+            say(phrase("Choose another name with `--name`.", "`--name` で別の名前を選んでください。"), &[])
+        }
+        B::TextEmpty { .. }
+        | B::TextTooLong { .. }
+        | B::TextControls { .. }
+        | B::BatchSize { .. }
+        | B::NotInBatch { .. }
+        | B::NobodyThere => {
+            say(phrase("Correct the text and run the command again.", "文を直して、もう一度実行してください。"), &[])
+        }
+        B::AgentTwice(_) => say(phrase("Give one of them another id.", "どちらかの id を変えてください。"), &[]),
+        B::ReasonNeeded(_) => say(phrase("Add `--reason TEXT`.", "`--reason 理由` を付けてください。"), &[]),
+        B::NotTheMover { task, .. } => say(
+            phrase(
+                "Leave it to them, or insist with `--force` (it is recorded). `saihai task why {0}` tells more.",
+                "任せるか、`--force` で強制してください（記録されます）。詳しくは `saihai task why {0}`。",
+            ),
+            &[task],
+        ),
+        B::NotMerged { task, .. } => say(
+            phrase(
+                "Merge the branch first; or insist with `saihai task update {0} --status done --force`.",
+                "先にブランチをマージしてください。強制する場合は `saihai task update {0} --status done --force`。",
+            ),
+            &[task],
+        ),
+        B::AssignedInProgress { task } | B::DependsInProgress { task } => say(
+            phrase(
+                "Set it back first: `saihai task update {0} --status todo`.",
+                "先に戻してください: `saihai task update {0} --status todo`。",
+            ),
+            &[task],
+        ),
+        B::NotReady { task, .. }
+        | B::IllegalMove { task, .. }
+        | B::AlreadyThere { task, .. }
+        | B::NotBlocked { task, .. }
+        | B::NotFailed { task, .. }
+        | B::NotInProgress { task, .. }
+        | B::OwnersBlock { task } => say(
+            phrase(
+                "`saihai task why {0}` tells what must happen and who must do it.",
+                "`saihai task why {0}` で、必要なことと担当者が分かります。",
+            ),
+            &[task],
+        ),
+        B::Settled { task, .. } => say(
+            phrase(
+                "Reopen it with `saihai task update {0} --status todo` if it is done, or add a new task.",
+                "done なら `saihai task update {0} --status todo` で再開するか、新しいタスクを追加してください。",
+            ),
+            &[task],
+        ),
+        B::ParentSettled { parent, .. } => {
+            say(phrase("See `saihai task show {0}`.", "`saihai task show {0}` を確認してください。"), &[parent])
+        }
+        B::ChildrenOpen { task, .. } | B::NothingDone { task } => {
+            say(phrase("See them with `saihai task tree {0}`.", "`saihai task tree {0}` で確認してください。"), &[task])
+        }
+        B::Twin { sibling, .. } => say(
+            phrase("Use that one: `saihai task show {0}`.", "そちらを使ってください: `saihai task show {0}`。"),
+            &[sibling],
+        ),
+        B::Cycle { .. } | B::DependencyCancelled { .. } | B::NotADependency { .. } => say(
+            phrase(
+                "See the dependencies with `saihai task show ID`.",
+                "`saihai task show ID` で依存関係を確認してください。",
+            ),
+            &[],
+        ),
+        B::TooManyChildren { .. } => say(
+            phrase(
+                "Settle one of them first, or raise `limits.max_children` in .saihai/config.yaml.",
+                "先にどれかを完了させるか、.saihai/config.yaml の `limits.max_children` を上げてください。",
+            ),
+            &[],
+        ),
+        B::TooManyChildrenEver { .. }
+        | B::TooManyOwnTasks { .. }
+        | B::TooDeep { .. }
+        | B::TooDeepForManager { .. }
+        | B::RetriesSpent { .. }
+        | B::FuelSpent(_) => say(
+            phrase(
+                "The limits are in .saihai/config.yaml, under `limits`.",
+                "上限は .saihai/config.yaml の `limits` にあります。",
+            ),
+            &[],
+        ),
+        B::AlreadyClaimed { session, .. } => {
+            say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
+        }
+        B::DrivenByHand { session } => say(
+            phrase(
+                "End it with `saihai session end {0} --exit-code N`.",
+                "`saihai session end {0} --exit-code N` で終了させてください。",
+            ),
+            &[session],
+        ),
+        B::NotDrivenByHand { session } => {
+            say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
+        }
+        B::AgentInUse { .. } => say(
+            phrase(
+                "Set its tasks back or give them to somebody else first; nothing was changed.",
+                "先にそのタスクを戻すか、他の担当に割り当ててください。何も変更していません。",
+            ),
+            &[],
+        ),
+        B::StepsCannotSplit { .. }
+        | B::StepsDependOnSiblings { .. }
+        | B::StepsFollowTheirTask { .. }
+        | B::UnderJudgement { .. } => {
+            say(phrase("See the tree with `saihai task tree`.", "`saihai task tree` で確認してください。"), &[])
+        }
+        B::AgentsOnly
+        | B::OwnersOnly
+        | B::RunnersOnly
+        | B::ManagersOnly
+        | B::TaskSessionOnly
+        | B::ChatOnly
+        | B::ForceIsTheOwners
+        | B::VerdictDecides { .. }
+        | B::ForeignParent { .. }
+        | B::AlreadyReported
+        | B::NotStaffed { .. }
+        | B::WaitCannotHelp
+        | B::StartCannotHelp
+        | B::Interrupted(_) => say(
+            phrase(
+                "See `saihai --help` for what you can do here.",
+                "できることは `saihai --help` を確認してください。",
+            ),
+            &[],
+        ),
+    }
+}

@@ -72,7 +72,7 @@ pub struct AgentSpec {
     pub timeout: u32,
     /// Seconds without output or call.
     pub stall_timeout: u32,
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, EnvValue>,
 }
 
 impl AgentSpec {
@@ -105,6 +105,25 @@ impl AgentSpec {
     /// The account whose rate limit it shares (A3): one login per client program.
     pub fn account(&self) -> &'static str {
         self.client.as_str()
+    }
+}
+
+/// A value for an agent's environment: often a key, so it is shown to nobody (S4).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EnvValue(pub String);
+
+impl std::fmt::Debug for EnvValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EnvValue(…)")
+    }
+}
+
+impl AgentSpec {
+    /// The same without the values of its environment, for people to see.
+    pub fn redacted(&self) -> Self {
+        let hidden = |key: &String| (key.clone(), EnvValue("(hidden)".into()));
+        Self { env: self.env.keys().map(hidden).collect(), ..self.clone() }
     }
 }
 

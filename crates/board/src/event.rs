@@ -233,12 +233,13 @@ impl Event {
         Ok(Self { at, by, what })
     }
 
-    /// The same event without hashes of secrets, for people to see (S4).
+    /// The same event without secrets and their hashes, for people to see (S4).
     pub fn redacted(&self) -> Self {
         let mut event = self.clone();
         let hidden = || SecretHash("(hidden)".into());
         match &mut event.what {
             What::PasskeySet { hash, .. } => *hash = hidden(),
+            What::RosterApplied { present, .. } => present.iter_mut().for_each(|spec| *spec = spec.redacted()),
             What::SessionClaimed { credential: Some(credential), .. } => *credential = hidden(),
             _ => {}
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::{Because, Refusal};
+use crate::text_limits::{self, Field};
 use crate::words::words;
 use crate::{Actor, ProjectId, SecretHash, Seq, Timestamp};
 
@@ -78,12 +79,19 @@ impl Installation {
     ) -> Result<Vec<InstallationEvent>, Refusal> {
         let Actor::Owner(_) = actor else { return Err(Because::OwnersOnly.into()) };
         let what = match command {
+            // One project for each path, whoever was first.
+            InstallationCommand::AddProject { path, .. } if self.project_at(path).is_some() => return Ok(Vec::new()),
             InstallationCommand::AddProject { id, path } => match self.projects.get(id) {
-                Some(known) if known.path == *path => return Ok(Vec::new()),
                 Some(_) => return Err(Because::ProjectTaken(id.clone()).into()),
                 None => InstallationWhat::ProjectAdded { id: id.clone(), path: path.clone() },
             },
+            InstallationCommand::CreateToken { id, .. } if self.tokens.contains_key(id) => {
+                return Err(Because::TokenTaken(id.clone()).into());
+            }
             InstallationCommand::CreateToken { id, role, name, hash } => {
+                if !name.is_empty() {
+                    text_limits::check(Field::Label, name)?;
+                }
                 InstallationWhat::TokenCreated { id: id.clone(), role: *role, name: name.clone(), hash: hash.clone() }
             }
             InstallationCommand::RevokeToken { id } => match self.tokens.get(id) {

@@ -38,7 +38,7 @@ mod words;
 
 pub use actor::{Actor, Party};
 pub use admit::{admit, next_due};
-pub use agent::{Agent, AgentSpec, Chat, Client, Decompose, Hierarchy, Mode, Scope, SecretHash};
+pub use agent::{Agent, AgentSpec, Chat, Client, Decompose, EnvValue, Hierarchy, Mode, Scope, SecretHash};
 pub use answer::{Answer, Brief, Progress, Tool, example_calls};
 pub use apply::apply;
 pub use board::Board;

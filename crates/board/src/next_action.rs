@@ -77,7 +77,7 @@ const TABLE: [Row; 17] = [
 /// same answer (N6); a session that is over is refused (N2.1).
 pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<(Step, &'static str), Refusal> {
     let session = board.session(session)?;
-    if !session.can_call() || lapsed(session, now) {
+    if !session.can_call() {
         return Err(Because::StaleSession(session.id).into());
     }
     let view = View {
@@ -89,11 +89,6 @@ pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<
     };
     let found = TABLE.iter().find_map(|(id, row)| row(&view).map(|step| (step, *id)));
     Ok(found.unwrap_or((Step::LogOut, "N2.7")))
-}
-
-/// Nobody has renewed its lease.
-pub(crate) fn lapsed(session: &Session, now: Timestamp) -> bool {
-    session.lease_until.is_some_and(|until| until < now)
 }
 
 fn interrupted(view: &View<'_>) -> Option<Step> {

@@ -65,6 +65,7 @@ pub enum Because {
     NoSuchProject(String),
     NoSuchToken(String),
     ProjectTaken(ProjectId),
+    TokenTaken(String),
 
     TextEmpty { field: Field },
     TextTooLong { field: Field, length: usize, limit: usize },
@@ -120,6 +121,8 @@ pub enum Because {
 
     TooManyChildren { parent: TaskId, limit: u32, unsettled: u32 },
     TooManyOwnTasks { limit: u32, unsettled: u32 },
+    TooManyDependencies { task: TaskId, limit: usize },
+    BadRoster { agent: AgentId, parent: AgentId },
     TooManyChildrenEver { parent: TaskId, limit: u32 },
     TooDeep { parent: TaskId, limit: u32 },
     TooDeepForManager { task: TaskId, limit: u32 },
@@ -148,6 +151,7 @@ impl Because {
             | Self::BatchSize { .. }
             | Self::NotInBatch { .. }
             | Self::AgentTwice(_)
+            | Self::BadRoster { .. }
             | Self::NobodyThere
             | Self::ReasonNeeded(_) => Code::InvalidArgument,
             Self::AgentsOnly
@@ -189,12 +193,14 @@ impl Because {
             | Self::DrivenByHand { .. }
             | Self::NotDrivenByHand { .. }
             | Self::NotStaffed { .. }
+            | Self::TokenTaken(_)
             | Self::ProjectTaken(_) => Code::StateConflict,
             Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,
             Self::NotMerged { .. } => Code::NotMerged,
             Self::TooManyChildren { .. }
             | Self::TooManyChildrenEver { .. }
             | Self::TooManyOwnTasks { .. }
+            | Self::TooManyDependencies { .. }
             | Self::TooDeep { .. }
             | Self::TooDeepForManager { .. }
             | Self::RetriesSpent { .. } => Code::LimitReached,

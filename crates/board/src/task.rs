@@ -98,7 +98,7 @@ pub struct Marks {
 /// What has been used of the task's fuel (§9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
-    /// Rejected attempts since the last start from `todo`.
+    /// Rejected attempts since the task was last retried or reopened.
     pub attempts: u32,
     pub retries_by_agents: u32,
     /// Sessions since the owner last granted more.

@@ -8,6 +8,9 @@ use crate::words::words;
 /// The most tasks that one command creates.
 pub(crate) const MAX_BATCH: usize = 100;
 
+/// The most dependencies of one task.
+pub(crate) const MAX_DEPENDENCIES: usize = 50;
+
 words! {
     Field {
         Title = "title",

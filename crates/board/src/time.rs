@@ -9,6 +9,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
+impl Timestamp {
+    /// The nearest instant that can be written as a date.
+    pub fn in_range(self) -> Self {
+        // From the second day of the year 1 to the last but one of 9999, in any time zone.
+        Self(self.0.clamp(-62_135_510_400_000, 253_402_207_200_000))
+    }
+}
+
 /// A length of time in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -28,7 +36,7 @@ impl Add<Span> for Timestamp {
     type Output = Timestamp;
 
     fn add(self, span: Span) -> Timestamp {
-        Timestamp(self.0.saturating_add(span.0))
+        Timestamp(self.0.saturating_add(span.0)).in_range()
     }
 }
 
@@ -42,10 +50,8 @@ impl Sub for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(instant) => write!(f, "{instant:.3}"),
-            Err(_) => write!(f, "{} ms", self.0),
-        }
+        let instant = jiff::Timestamp::from_millisecond(self.in_range().0).map_err(|_| fmt::Error)?;
+        write!(f, "{instant:.3}")
     }
 }
 
@@ -83,6 +89,15 @@ impl<'de> Deserialize<'de> for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::Timestamp;
+
+    /// E4: whatever a client claims as a time, the log stays readable.
+    #[test]
+    fn any_instant_can_be_written_and_read() {
+        for at in [i64::MIN, -1, 0, i64::MAX, 253_402_207_200_999] {
+            let json = serde_json::to_string(&Timestamp(at)).unwrap();
+            assert_eq!(serde_json::from_str::<Timestamp>(&json).unwrap(), Timestamp(at).in_range());
+        }
+    }
 
     #[test]
     fn timestamps_are_rfc_3339_on_the_wire() {

@@ -53,7 +53,7 @@ pub struct WorkspaceFacts {
 pub struct Evidence<'a> {
     pub end: &'a ProcessEnd,
     pub claim: Option<&'a Claim>,
-    /// It logged out after a delivered `wait`.
+    /// It was told to `wait`, and has reported nothing.
     pub left_waiting: bool,
     pub children: Children,
     pub workspace: Option<&'a WorkspaceFacts>,

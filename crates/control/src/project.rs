@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use board::{
     Actor, AgentId, Answer, Board, Command, Installation, ProjectId, SessionId, Settings, Staffing, What, next_action,
-    staffing,
+    next_due, staffing,
 };
 use store::{Decision, Store, StreamName};
 use tokio::sync::Mutex;
 
+use crate::writer::ABANDONED;
 use crate::{Attendance, Clock, ControlError, Receipt, Writer};
 
 /// A store with the streams of it that are open.
@@ -96,6 +97,16 @@ impl Project {
 
     pub async fn submit(&self, actor: Actor, command: Command) -> Result<Receipt<Board>, ControlError> {
         self.writer.submit(actor, command).await
+    }
+
+    /// Accounts for what time has brought and nobody who stays has noticed, so that whoever passes
+    /// by neither sees nor is refused by what is long over.
+    pub async fn settle(&self) -> Result<(), ControlError> {
+        let overdue = next_due(&self.board()).is_some_and(|due| due + ABANDONED <= self.clock.now());
+        if overdue {
+            self.submit(Actor::System, Command::Sweep).await?;
+        }
+        Ok(())
     }
 
     /// The next step of a session (N1). Giving it may be an event; the trace has it in any case.

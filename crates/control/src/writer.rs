@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{Actor, Refusal, Seq, Timestamp};
+use board::{Actor, Refusal, Seq, Span, Timestamp};
 use store::{Decision, Head, NewEvent, Snapshot, Store, StoreError, StreamName};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -13,6 +13,13 @@ use crate::{Clock, ControlError, Decider};
 
 /// The most commands that are judged and committed together.
 const BATCH: usize = 256;
+
+/// How long after its start whoever stays lets leases lapse: time in which no server could be
+/// reached does not count against a runner (S2).
+const SETTLING: Span = Span::seconds(60);
+
+/// Whoever only passes by cannot know whether a server is about to come back.
+pub(crate) const ABANDONED: Span = Span::minutes(10);
 
 /// Does the process stay and listen for what others append, or is it gone after a command?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +72,8 @@ impl<D: Decider> Writer<D> {
         let state = Arc::new(state);
         let (publish, watching) = watch::channel(Arc::clone(&state));
         let (requests, queue) = mpsc::channel(4 * BATCH);
-        let task = Task { store, clock, stream, committed: state, publish, snapshot_seq, foreign };
+        let opened = clock.now();
+        let task = Task { store, clock, stream, committed: state, publish, snapshot_seq, foreign, opened };
         tokio::spawn(task.run(queue));
         Ok(Self { requests, state: watching })
     }
@@ -96,7 +104,9 @@ struct Task<D: Decider> {
     committed: Arc<D>,
     publish: watch::Sender<Arc<D>>,
     snapshot_seq: Seq,
+    /// What others append; somebody who only passes by does not listen.
     foreign: Option<watch::Receiver<Seq>>,
+    opened: Timestamp,
 }
 
 /// Commands judged together on one state, and what follows from them.
@@ -125,7 +135,9 @@ impl<D: Decider> Task<D> {
                         tracing::warn!(stream = %self.stream, %error, "cannot read what others appended");
                     }
                 }
-                () = sleep(wait) => self.serve(Vec::new()).await,
+                () = sleep(wait) => {
+                    self.serve(Vec::new()).await;
+                }
             }
         }
     }
@@ -156,6 +168,11 @@ impl<D: Decider> Task<D> {
                 self.snapshot_if_due().await;
             }
             Err(error) => {
+                if requests.is_empty() {
+                    // Nobody waits for this but time; it is tried again, without hurry.
+                    tracing::warn!(stream = %self.stream, %error, "time could not be accounted for");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
                 for request in requests {
                     let _ = request.answer.send(Err(error.clone()));
                 }
@@ -171,7 +188,7 @@ impl<D: Decider> Task<D> {
             verdicts: Vec::with_capacity(requests.len()),
             decisions: Vec::new(),
         };
-        if let Some((_, sweep)) = batch.state.due().filter(|(due, _)| *due <= now)
+        if let Some((_, sweep)) = self.due().filter(|(due, _)| *due <= now)
             && let Err(refusal) = batch.judge(&Actor::System, &sweep, now)
         {
             tracing::error!(stream = %self.stream, %refusal, "time could not be accounted for");
@@ -244,11 +261,20 @@ impl<D: Decider> Task<D> {
         }
     }
 
+    /// The command that time alone brings, and from when on this process may act on it.
+    fn due(&self) -> Option<(Timestamp, D::Command)> {
+        let (due, command) = self.committed.due()?;
+        match self.foreign {
+            Some(_) => Some((due.max(self.opened + SETTLING), command)),
+            None => Some((due + ABANDONED, command)),
+        }
+    }
+
     /// How long until time alone brings a command.
     fn until_due(&self) -> Option<Duration> {
         // A process that only passes by leaves this to those who stay; it sweeps with its command.
         self.foreign.as_ref()?;
-        let (due, _) = self.committed.due()?;
+        let (due, _) = self.due()?;
         let wait = (due - self.clock.now()).0.max(10);
         Some(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
     }

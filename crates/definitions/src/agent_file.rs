@@ -103,7 +103,7 @@ pub(crate) fn read(dir: &Dir, source: &str, report: &mut Report) -> Option<Draft
         max_sessions,
         timeout,
         stall_timeout,
-        env,
+        env: env.into_iter().map(|(key, value)| (key, board::EnvValue(value))).collect(),
     };
     Some(Draft { spec, file, id_at, parent_at })
 }

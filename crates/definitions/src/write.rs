@@ -78,7 +78,7 @@ struct AgentFile<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stall_timeout: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    env: Option<&'a BTreeMap<String, String>>,
+    env: Option<&'a BTreeMap<String, board::EnvValue>>,
 }
 
 #[derive(Serialize)]

@@ -99,7 +99,9 @@ impl Context {
     }
 
     pub(crate) async fn opened(&self, control: Control, id: ProjectId, path: PathBuf) -> Result<Opened, Failure> {
-        let project = control.project(&id).await.map_err(|error| Failure::control(error, self.language()))?;
+        let failed = |error| Failure::control(error, self.language());
+        let project = control.project(&id).await.map_err(failed)?;
+        project.settle().await.map_err(failed)?;
         let language = self.language_of(&project.board());
         Ok(Opened { control, project, id, path, language })
     }

@@ -93,10 +93,9 @@ async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Broken> {
         let moved = world.calm_step().await;
         invariants.check(&world).await.map_err(broken(step))?;
         if !moved {
-            break;
+            invariants.at_rest(&world.board(), world.now()).map_err(broken(step))?;
+            return Ok(world.stats());
         }
     }
-    let board = world.board();
-    invariants.at_rest(&board, world.now()).map_err(broken(plan.steps + 4_000))?;
-    Ok(world.stats())
+    Err(broken(plan.steps + 4_000)("it never comes to rest".into()))
 }

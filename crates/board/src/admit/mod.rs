@@ -1,5 +1,6 @@
 //! May this command happen, and what happens then? The decider (E1).
 
+mod bounds;
 mod moves;
 mod roster;
 mod sessions;
@@ -12,7 +13,6 @@ use crate::command::Command;
 use crate::event::{Event, What};
 use crate::fuel::Fuel;
 use crate::interrupt::interrupt;
-use crate::next_action::lapsed;
 use crate::refusal::{Because, Refusal};
 use crate::session::{Session, SessionStatus, StopCause};
 use crate::task::{Status, Task};
@@ -105,7 +105,7 @@ impl<'a> Desk<'a> {
     /// N2.1, N7 and the session's own fuel, before the command has any effect.
     fn may_call(&self, command: &Command) -> Result<(), Refusal> {
         let session = self.session()?;
-        if !session.can_call() || lapsed(session, self.now) {
+        if !session.can_call() {
             return Err(Because::StaleSession(session.id).into());
         }
         let always = matches!(
@@ -243,7 +243,7 @@ fn stop_holder(task: &Task, cause: StopCause) -> Option<What> {
     task.live.map(|session| What::StopRequested { session, cause })
 }
 
-/// A session that has claimed success is being judged: its task's children stay as they are.
+/// A session that has reported is being judged: its task's children stay as they are.
 fn under_judgement(board: &Board, task: TaskId) -> bool {
     let session = board.tasks.get(&task).and_then(|task| task.live).and_then(|id| board.sessions.get(&id));
     session.is_some_and(|session| session.claim.is_some() || session.status == SessionStatus::Verifying)

@@ -138,7 +138,7 @@ impl Desk<'_> {
         refused.map_or(Ok(()), |because| Err(because.into()))
     }
 
-    fn not_ready(&self, task: &Task) -> Option<Because> {
+    pub(super) fn not_ready(&self, task: &Task) -> Option<Because> {
         let obstacles = readiness::obstacles(self.board, task);
         // The owner grants new fuel by starting or unblocking.
         let obstacles: Vec<_> = obstacles

@@ -8,7 +8,7 @@ use crate::event::What;
 use crate::refusal::{Because, Refusal};
 use crate::settings::Settings;
 use crate::task::Status;
-use crate::{Actor, Agent, AgentId, SecretHash, TaskId, Timestamp};
+use crate::{Actor, Agent, AgentId, Client, Hierarchy, SecretHash, Span, Task, TaskId, Timestamp};
 
 impl Desk<'_> {
     pub(super) fn configure(&self, settings: &Settings) -> Decision {
@@ -30,10 +30,11 @@ impl Desk<'_> {
     /// The difference between the roster as it is and as it should be.
     pub(super) fn apply_roster(&self, agents: &[AgentSpec]) -> Decision {
         self.owner_only()?;
-        let wanted: BTreeSet<_> = agents.iter().map(|spec| &spec.id).collect();
-        if let (Some(twice), true) = (first_twice(agents), wanted.len() < agents.len()) {
+        if let Some(twice) = first_twice(agents) {
             return Err(Because::AgentTwice(twice).into());
         }
+        check_parents(agents)?;
+        let wanted: BTreeSet<_> = agents.iter().map(|spec| &spec.id).collect();
         let known = |id: &AgentId| self.board.agents.get(id).filter(|agent| agent.active);
         let present: Vec<_> =
             agents.iter().filter(|spec| known(&spec.id).is_none_or(|agent| agent.spec != **spec)).cloned().collect();
@@ -44,26 +45,29 @@ impl Desk<'_> {
             .filter(|agent| agent.active && !wanted.contains(agent.id()))
             .map(|agent| agent.id().clone())
             .collect();
-        left.iter().try_for_each(|id| self.not_in_use(id, Status::InProgress))?;
+        left.iter().try_for_each(|id| self.has_no(id, |task| task.status == Status::InProgress))?;
         for spec in &present {
-            if known(&spec.id).is_some_and(|agent| agent.spec.hierarchy != spec.hierarchy) {
-                self.keeps_rank(&spec.id)?;
+            // Also of one that had left: its tasks are still its own. Steps are a worker's, subtasks a manager's.
+            if self.board.agents.get(&spec.id).is_some_and(|agent| agent.spec.hierarchy != spec.hierarchy) {
+                self.has_no(&spec.id, |_| true)?;
             }
         }
         Ok(if present.is_empty() && left.is_empty() { Vec::new() } else { vec![What::RosterApplied { present, left }] })
     }
 
-    /// An agent with a task in progress cannot leave: nobody would ever finish it.
-    fn not_in_use(&self, id: &AgentId, status: Status) -> Result<(), Refusal> {
+    /// An agent that has such work cannot leave, or change its rank: nobody would ever finish it.
+    fn has_no(&self, id: &AgentId, such: impl Fn(&Task) -> bool) -> Result<(), Refusal> {
         let tasks: Vec<TaskId> =
-            self.board.open_tasks(id).iter().filter(|task| task.status == status).map(|task| task.id).collect();
+            self.board.open_tasks(id).iter().filter(|task| such(task)).map(|task| task.id).collect();
         if tasks.is_empty() { Ok(()) } else { Err(Because::AgentInUse { agent: id.clone(), tasks }.into()) }
     }
 
-    /// A worker's steps and a manager's subtasks are not each other's.
-    fn keeps_rank(&self, id: &AgentId) -> Result<(), Refusal> {
-        let tasks: Vec<TaskId> = self.board.open_tasks(id).iter().map(|task| task.id).collect();
-        if tasks.is_empty() { Ok(()) } else { Err(Because::AgentInUse { agent: id.clone(), tasks }.into()) }
+    /// A reset time that a client misread parks its account for a week at most, and a runner's
+    /// report never shortens another's.
+    pub(super) fn parked(&self, account: &str, until: Timestamp) -> What {
+        let until = until.min(self.now + Span::minutes(7 * 24 * 60)).in_range();
+        let known = self.board.parked.get(account).copied().filter(|_| !self.is_owner());
+        What::AccountParked { account: account.to_owned(), until: known.map_or(until, |known| known.max(until)) }
     }
 
     pub(super) fn set_passkey(&self, agent: &AgentId, hash: &SecretHash) -> Decision {
@@ -77,7 +81,10 @@ impl Desk<'_> {
 
     pub(super) fn park_account(&self, account: &str, until: Timestamp) -> Decision {
         match self.actor {
-            Actor::Owner(_) | Actor::Runner(_) => Ok(vec![What::AccountParked { account: account.to_owned(), until }]),
+            Actor::Owner(_) | Actor::Runner(_) => {
+                account.parse::<Client>().map_err(|_| Because::NobodyThere)?;
+                Ok(vec![self.parked(account, until)])
+            }
             Actor::Session(_) | Actor::System => Err(Because::RunnersOnly.into()),
         }
     }
@@ -86,4 +93,19 @@ impl Desk<'_> {
 fn first_twice(agents: &[AgentSpec]) -> Option<AgentId> {
     let mut seen = BTreeSet::new();
     agents.iter().find(|spec| !seen.insert(&spec.id)).map(|spec| spec.id.clone())
+}
+
+/// Whoever is reported to is a manager on the roster, and nobody reports to themselves in the end.
+fn check_parents(agents: &[AgentSpec]) -> Result<(), Refusal> {
+    let find = |id: &AgentId| agents.iter().find(|spec| spec.id == *id);
+    for spec in agents {
+        let Some(parent) = &spec.parent else { continue };
+        let manager = find(parent).is_some_and(|parent| parent.hierarchy == Hierarchy::Manager);
+        let chain = std::iter::successors(Some(parent), |id| find(id).and_then(|spec| spec.parent.as_ref()));
+        let circular = chain.take(agents.len() + 1).any(|id| *id == spec.id);
+        if !manager || circular {
+            return Err(Because::BadRoster { agent: spec.id.clone(), parent: parent.clone() }.into());
+        }
+    }
+    Ok(())
 }

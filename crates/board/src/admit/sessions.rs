@@ -1,11 +1,9 @@
 //! May this session begin, go on, end; and what does its end mean for its task?
 
-use super::{Decision, Desk, block_for_fuel};
+use super::{Decision, Desk, block_for_fuel, bounds};
 use crate::event::What;
 use crate::fuel::{self, Fuel};
 use crate::interrupt::interrupt;
-use crate::next_action::lapsed;
-use crate::readiness::{self, Obstacle};
 use crate::refusal::{Because, Refusal};
 use crate::session::{
     DodResult, Driver, EndReason, ProcessEnd, Purpose, Session, SessionStatus, StopCause, Usage, VendorTrouble,
@@ -49,6 +47,7 @@ impl Desk<'_> {
             (Driver::Hand, Purpose::Chat) => return Err(Because::TaskSessionOnly.into()),
             (Driver::Runner { .. } | Driver::Attached, _) => {
                 self.check_staffing(agent, purpose)?;
+                self.check_runner(driver)?;
                 Vec::new()
             }
         };
@@ -72,6 +71,16 @@ impl Desk<'_> {
             credential: credential.cloned(),
         });
         Ok(happened)
+    }
+
+    /// A runner claims for itself.
+    fn check_runner(&self, driver: &Driver) -> Result<(), Refusal> {
+        match (driver, self.actor) {
+            (Driver::Runner { runner, .. }, Actor::Runner(claimant)) if runner != claimant => {
+                Err(Because::RunnersOnly.into())
+            }
+            (Driver::Runner { .. } | Driver::Attached | Driver::Hand, _) => Ok(()),
+        }
     }
 
     fn check_staffing(&self, agent: &AgentId, purpose: Purpose) -> Result<(), Refusal> {
@@ -117,10 +126,8 @@ impl Desk<'_> {
         happened.retain(|what| matches!(what, What::TaskAssigned { .. }));
         let mut planned = task.clone();
         planned.assignee = Some(agent.clone());
-        let mut obstacles = readiness::obstacles(self.board, &planned);
-        obstacles.retain(|obstacle| !matches!(obstacle, Obstacle::FuelSpent(_)));
-        if !obstacles.is_empty() {
-            return Err(Because::NotReady { task: id, obstacles }.into());
+        if let Some(obstacles) = self.not_ready(&planned) {
+            return Err(obstacles.into());
         }
         if task.status != Status::InProgress {
             happened.push(What::TaskMoved {
@@ -147,7 +154,7 @@ impl Desk<'_> {
         if !runner {
             return Err(Because::RunnersOnly.into());
         }
-        if !session.is_live() || session.generation != generation || lapsed(session, self.now) {
+        if !session.is_live() || session.generation != generation {
             return Err(Because::StaleSession(id).into());
         }
         Ok(session)
@@ -163,7 +170,9 @@ impl Desk<'_> {
     pub(super) fn renew_leases(&self, sessions: &[(SessionId, Generation)]) -> Decision {
         let valid: Vec<_> = sessions
             .iter()
-            .filter(|(id, generation)| self.reported(*id, *generation).is_ok())
+            .filter(|(id, generation)| {
+                self.reported(*id, *generation).is_ok_and(|session| matches!(session.driver, Driver::Runner { .. }))
+            })
             .map(|(id, _)| *id)
             .collect();
         if valid.is_empty() {
@@ -218,15 +227,15 @@ impl Desk<'_> {
         if session.end.is_none() {
             happened.push(What::ProcessEnded {
                 session: session.id,
-                end: end.clone(),
+                end: bounds::end(end),
                 dod_result: None,
-                artifacts: artifacts.to_vec(),
+                artifacts: bounds::files(artifacts),
                 usage,
             });
         }
         if let Some(VendorTrouble::RateLimited { until }) = end.vendor {
-            let account = self.board.agent(&session.agent)?.spec.account().to_owned();
-            happened.push(What::AccountParked { account, until });
+            let account = self.board.agent(&session.agent)?.spec.account();
+            happened.push(self.parked(account, until));
         }
         match session.purpose {
             Purpose::Chat => happened.push(What::Judged { session: session.id, verdict: None }),
@@ -247,8 +256,9 @@ impl Desk<'_> {
             return Err(Because::StaleSession(id).into());
         };
         let task = self.board.task(task)?;
-        let mut happened = vec![What::WorkspaceExamined { session: id, facts: Box::new(facts.clone()) }];
-        let verdict = self.judge(session, task, end, Some(facts))?;
+        let facts = bounds::facts(facts);
+        let verdict = self.judge(session, task, end, Some(&facts))?;
+        let mut happened = vec![What::WorkspaceExamined { session: id, facts: Box::new(facts) }];
         happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
         Ok(happened)
     }
@@ -307,7 +317,10 @@ impl Desk<'_> {
             return Err(Because::NotDrivenByHand { session: id }.into());
         };
         let task = self.board.task(task)?;
-        let verdict = verdict::judge_by_hand(end, dod_result);
+        let verdict = match task.status {
+            Status::InProgress => verdict::judge_by_hand(end, dod_result),
+            _ => Verdict::None(Inconclusive::Stopped),
+        };
         if verdict == Verdict::Done {
             if !merged {
                 return Err(Because::NotMerged { task: task.id, branch: task.branch.clone() }.into());
@@ -319,9 +332,9 @@ impl Desk<'_> {
         }
         let mut happened = vec![What::ProcessEnded {
             session: id,
-            end: end.clone(),
+            end: bounds::end(end),
             dod_result: Some(dod_result),
-            artifacts: artifacts.to_vec(),
+            artifacts: bounds::files(artifacts),
             usage: None,
         }];
         happened.extend(self.concluded(session, task, verdict));
@@ -347,19 +360,14 @@ impl Desk<'_> {
             Verdict::Rejected(why) if spent_attempts => {
                 Some(moved(Status::Failed, Party::System, Some(attempts_spent(why))))
             }
-            Verdict::Rejected(_) | Verdict::None(_) => self.out_of_sessions(session, task, &verdict),
+            Verdict::Rejected(_) | Verdict::None(_) => {
+                let spent = self.spent_by_end(session, task, &verdict);
+                happened.extend(spent.map(|fuel| What::FuelSpent { task: Some(task.id), session: None, fuel }));
+                spent.map(|fuel| block_for_fuel(task, fuel))
+            }
         };
-        if let (Some(What::TaskMoved { to: Status::Blocked, by: Party::System, .. }), Some(fuel)) =
-            (&consequence, self.spent_by_end(session, task, &verdict))
-        {
-            happened.push(What::FuelSpent { task: Some(task.id), session: None, fuel });
-        }
         happened.extend(consequence);
         happened
-    }
-
-    fn out_of_sessions(&self, session: &Session, task: &Task, verdict: &Verdict) -> Option<What> {
-        self.spent_by_end(session, task, verdict).map(|fuel| block_for_fuel(task, fuel))
     }
 
     /// Which of the task's own fuel this end has used up (A3, G3).
@@ -372,14 +380,16 @@ impl Desk<'_> {
         (task.used.sessions >= limits.max_task_sessions).then_some(Fuel::TaskSessions)
     }
 
-    /// What follows from time alone (S2): sessions whose lease lapsed are lost, messages that
+    /// What follows from time alone (S2): sessions whose lease lapsed are lost (only now: whoever
+    /// sweeps knows whether the runner could have been heard meanwhile), messages that
     /// nobody came to read expire.
     pub(super) fn sweep(&self) -> Decision {
         if let Actor::Session(_) = self.actor {
             return Err(Because::RunnersOnly.into());
         }
         let mut happened = Vec::new();
-        for session in self.board.all_live_sessions().filter(|session| lapsed(session, self.now)) {
+        let lapsed = |session: &&Session| session.lease_until.is_some_and(|until| until < self.now);
+        for session in self.board.all_live_sessions().filter(lapsed) {
             let end = ProcessEnd::because(EndReason::Lost);
             happened.extend(self.ended(session, &end, &[], None)?);
         }

@@ -1,6 +1,7 @@
 //! May these tasks be created, changed, assigned, made to depend on others?
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Decision, Desk, under_judgement};
 use crate::command::{DependsOn, NewTask};
@@ -100,8 +101,9 @@ impl<'a> Desk<'a> {
     fn room_for(&self, place: &Place<'_>, more: u32) -> Result<(), Refusal> {
         let limits = &self.board.settings.limits;
         if let Some(agent) = &place.for_itself {
-            let own = |task: &&&Task| task.parent.is_none() && task.creator == Party::Agent(agent.clone());
-            let unsettled = self.board.open_tasks(agent).iter().filter(own).count() as u32;
+            let creator = Party::Agent(agent.clone());
+            let own = |task: &&Arc<Task>| task.parent.is_none() && !task.is_settled() && task.creator == creator;
+            let unsettled = self.board.tasks.values().filter(own).count() as u32;
             if unsettled + more > limits.max_children {
                 return Err(Because::TooManyOwnTasks { limit: limits.max_children, unsettled }.into());
             }
@@ -129,8 +131,16 @@ impl<'a> Desk<'a> {
         text_limits::check(Field::Description, &new.description)?;
         new.labels.iter().try_for_each(|label| text_limits::check(Field::Label, label))?;
         let parent = place.parent.map(|task| task.id);
+        // An agent neither loosens what done means nor gives away what it proposes for itself.
+        if !self.is_owner() && (new.completion.is_some() || new.allow_empty) {
+            return Err(Because::OwnersOnly.into());
+        }
         if let Some(assignee) = &new.assignee {
-            self.check_new_assignee(id, place, assignee)?;
+            match &place.for_itself {
+                Some(itself) if itself == assignee => {}
+                Some(_) => return Err(Because::OwnersOnly.into()),
+                None => self.check_new_assignee(id, place, assignee)?,
+            }
         }
         let assignee = new.assignee.clone().or_else(|| place.for_itself.clone());
         let queued = place.kind == Kind::Step || (assignee.is_some() && place.for_itself.is_none());
@@ -160,6 +170,7 @@ impl<'a> Desk<'a> {
         place: &Place<'_>,
         batch: &[TaskId],
     ) -> Result<Vec<TaskId>, Refusal> {
+        check_count(id, new.dependencies.len())?;
         let mut found = BTreeSet::new();
         for dependency in &new.dependencies {
             let dependency = match dependency {
@@ -260,6 +271,9 @@ impl<'a> Desk<'a> {
         if let Some(description) = &edit.description {
             text_limits::check(Field::Description, description)?;
         }
+        if !self.is_owner() && edit.task_type.is_some() {
+            return Err(Because::OwnersOnly.into());
+        }
         edit.labels.iter().flatten().try_for_each(|label| text_limits::check(Field::Label, label))?;
         let edit = TaskEdit {
             title: edit.title.as_ref().map(|title| title.trim().to_owned()).filter(|title| *title != task.title),
@@ -310,6 +324,7 @@ impl<'a> Desk<'a> {
             return Err(Because::NotADependency { task: id, dependency: *dependency }.into());
         }
         let added: BTreeSet<_> = add.iter().copied().filter(|on| !task.dependencies.contains(on)).collect();
+        check_count(id, task.dependencies.len() + added.len())?;
         if !added.is_empty() && task.status == Status::InProgress {
             return Err(Because::DependsInProgress { task: id }.into());
         }
@@ -351,4 +366,10 @@ impl<'a> Desk<'a> {
         }
         Ok(vec![What::BranchRecorded { task: id, branch: branch.to_owned(), base: base.to_owned() }])
     }
+}
+
+/// Every dependency costs a search for cycles: a task has only so many.
+fn check_count(task: TaskId, count: usize) -> Result<(), Refusal> {
+    let limit = text_limits::MAX_DEPENDENCIES;
+    if count > limit { Err(Because::TooManyDependencies { task, limit }.into()) } else { Ok(()) }
 }

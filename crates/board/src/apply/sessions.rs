@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Fold;
 use super::tasks::Heard;
-use crate::event::What;
 use crate::fuel::{self, Fuel};
 use crate::next_action::{Choice, Step};
 use crate::session::{Claim, Driver, Given, Purpose, Session, SessionStatus, StopCause};
@@ -193,7 +192,6 @@ impl Fold<'_> {
     }
 
     pub(super) fn fuel_spent(&mut self, session: Option<SessionId>, fuel: Fuel) {
-        debug_assert!(matches!(self.event.what, What::FuelSpent { .. }));
         let cause = match fuel {
             Fuel::Repeats | Fuel::IdleSessions => StopCause::NoProgress,
             Fuel::Calls | Fuel::Messages | Fuel::TaskSessions => StopCause::FuelSpent,

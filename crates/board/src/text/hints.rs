@@ -91,6 +91,7 @@ fn for_people(because: &Because, language: Language) -> String {
             ),
             &[],
         ),
+        B::TokenTaken(_) => say(phrase("Run the command again.", "もう一度実行してください。"), &[]),
         B::NoSuchToken(_) => {
             say(phrase("See the tokens with `saihai token list`.", "`saihai token list` で確認してください。"), &[])
         }
@@ -105,6 +106,13 @@ fn for_people(because: &Because, language: Language) -> String {
         | B::NobodyThere => {
             say(phrase("Correct the text and run the command again.", "文を直して、もう一度実行してください。"), &[])
         }
+        B::BadRoster { .. } => say(
+            phrase(
+                "Correct `parent` in .saihai/agents/ and apply again.",
+                ".saihai/agents/ の `parent` を直して、もう一度反映してください。",
+            ),
+            &[],
+        ),
         B::AgentTwice(_) => say(phrase("Give one of them another id.", "どちらかの id を変えてください。"), &[]),
         B::ReasonNeeded(_) => say(phrase("Add `--reason TEXT`.", "`--reason 理由` を付けてください。"), &[]),
         B::NotTheMover { task, .. } => say(
@@ -174,6 +182,7 @@ fn for_people(because: &Because, language: Language) -> String {
         ),
         B::TooManyChildrenEver { .. }
         | B::TooManyOwnTasks { .. }
+        | B::TooManyDependencies { .. }
         | B::TooDeep { .. }
         | B::TooDeepForManager { .. }
         | B::RetriesSpent { .. }

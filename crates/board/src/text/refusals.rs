@@ -24,6 +24,7 @@ fn message(because: &Because, language: Language) -> String {
             say(phrase("There is no project `{0}`.", "プロジェクト `{0}` はありません。"), &[name])
         }
         B::NoSuchToken(name) => say(phrase("There is no token `{0}`.", "トークン `{0}` はありません。"), &[name]),
+        B::TokenTaken(id) => say(phrase("There is a token `{0}` already.", "トークン `{0}` は既にあります。"), &[id]),
         B::ProjectTaken(id) => {
             say(phrase("There is a project `{0}` already.", "プロジェクト `{0}` は既にあります。"), &[id])
         }
@@ -254,6 +255,16 @@ fn message(because: &Because, language: Language) -> String {
                 "{0} の未完了サブタスクは {2} 件です。同時に {1} 件までです。",
             ),
             &[parent, limit, unsettled],
+        ),
+        B::TooManyDependencies { task, limit } => {
+            say(phrase("{0} may wait for {1} tasks at most.", "{0} が待てるタスクは {1} 件までです。"), &[task, limit])
+        }
+        B::BadRoster { agent, parent } => say(
+            phrase(
+                "`{0}` cannot report to `{1}`: that is no manager on the roster, or they would report to each other.",
+                "`{0}` は `{1}` の部下になれません。名簿のマネージャーではないか、循環しています。",
+            ),
+            &[agent, parent],
         ),
         B::TooManyOwnTasks { limit, unsettled } => say(
             phrase(

@@ -169,3 +169,74 @@ fn hand_driven_sessions_are_left_to_their_driver() {
     assert_eq!(world.staff("w1").action, Action::Hold);
     assert_eq!(world.board.mover(world.task(TaskId(1))), Party::Owner);
 }
+
+/// L6, V7: an agent neither loosens what done means, nor hands out what it proposed for itself.
+#[test]
+fn agents_do_not_loosen_what_done_means() {
+    let mut team = Team::new();
+    let new = |change: fn(&mut NewTask)| {
+        let mut task = NewTask::titled("loose");
+        change(&mut task);
+        Command::CreateTasks { parent: None, tasks: vec![task], key: None }
+    };
+    let edit = board::TaskEdit { task_type: Some(board::TaskType::Research), ..board::TaskEdit::default() };
+    for loose in [
+        new(|task| task.completion = Some(board::Completion::Reported)),
+        new(|task| task.allow_empty = true),
+        Command::EditTask { task: team.a, edit, forced: false },
+    ] {
+        assert_eq!(team.world.cannot(team.lead, loose), Code::NotAllowed);
+    }
+    team.world.must(&owner(), writing("lead"));
+    let chat = team.world.chat("lead");
+    assert_eq!(team.world.cannot(chat, new(|task| task.assignee = Some(agent("w1")))), Code::NotAllowed);
+}
+
+/// L5: a task waits for a bounded number of others.
+#[test]
+fn dependencies_are_bounded() {
+    let mut world = World::new();
+    let add: Vec<_> = (0..51).map(|_| world.top("w1")).collect();
+    let task = world.top("w2");
+    let depend =
+        |add: &[TaskId]| Command::ChangeDependencies { task, add: add.to_vec(), remove: vec![], forced: false };
+    assert_eq!(world.refused(&owner(), depend(&add)), Code::LimitReached);
+    world.must(&owner(), depend(&add[..50]));
+}
+
+/// L7, R8: who reports to whom is judged by the board, whatever entrance the roster comes through.
+#[test]
+fn a_roster_whose_parents_are_no_managers_is_refused() {
+    let world = World::new();
+    for (id, parent) in [("w1", "w2"), ("w1", "nobody"), ("lead", "sub"), ("lead", "lead")] {
+        let mut agents = roster();
+        agents.iter_mut().find(|spec| spec.id == agent(id)).unwrap().parent = Some(agent(parent));
+        assert_eq!(world.refused(&owner(), Command::ApplyRoster { agents }), Code::InvalidArgument, "{id} {parent}");
+    }
+}
+
+/// L7: an agent that left with open tasks does not come back with another rank.
+#[test]
+fn rank_is_kept_across_leaving() {
+    let mut world = World::new();
+    world.top("w2");
+    let without: Vec<_> = roster().into_iter().filter(|spec| spec.id != agent("w2")).collect();
+    world.must(&owner(), Command::ApplyRoster { agents: without });
+    let mut agents = roster();
+    agents.iter_mut().find(|spec| spec.id == agent("w2")).unwrap().hierarchy = board::Hierarchy::Manager;
+    assert_eq!(world.refused(&owner(), Command::ApplyRoster { agents }), Code::StateConflict);
+}
+
+/// A3, F34: a misread reset time parks an account for a week at most, and no report shortens another.
+#[test]
+fn parking_is_bounded_and_never_shortened_by_a_runner() {
+    let mut world = World::new();
+    let park = |until| Command::ParkAccount { account: "claude-code".into(), until };
+    world.must(&crate::world::runner(), park(board::Timestamp(i64::MAX)));
+    let week = world.now + Span::minutes(7 * 24 * 60);
+    assert_eq!(world.board.parked.get("claude-code"), Some(&week));
+    world.must(&crate::world::runner(), park(world.now));
+    assert_eq!(world.board.parked.get("claude-code"), Some(&week));
+    world.must(&owner(), park(world.now));
+    assert_eq!(world.board.parked.get("claude-code"), Some(&world.now));
+}

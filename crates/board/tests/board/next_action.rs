@@ -34,6 +34,7 @@ fn n2_1_session_that_is_over_is_stale() {
     lapsed.pass(Span::seconds(60));
     assert!(code(&lapsed).is_ok());
     lapsed.pass(Span(1));
+    lapsed.must(&Actor::System, Command::Sweep);
     assert_eq!(code(&lapsed), Err(Code::StaleSession));
     world.must(&Actor::Session(session), Command::Logout);
     assert_eq!(code(&world), Err(Code::StaleSession));

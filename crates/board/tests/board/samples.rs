@@ -68,7 +68,7 @@ fn about_project() -> Vec<What> {
         ..Settings::new(project())
     };
     let mut spec = AgentSpec { parent: Some(agent("lead")), ..AgentSpec::worker(agent("w1")) };
-    spec.env.insert("KEY".into(), "value".into());
+    spec.env.insert("KEY".into(), board::EnvValue("value".into()));
     spec.scope.write.push("src/**".into());
     vec![
         What::ProjectConfigured { settings: Box::new(settings) },

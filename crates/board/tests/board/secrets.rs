@@ -56,7 +56,9 @@ fn redacted_events_carry_no_hash() {
         assert!(!shown.encode().contains(SECRET), "{shown:?}");
         assert!(!format!("{event:?}").contains(SECRET));
         let secret = matches!(&event.what, What::PasskeySet { .. } | What::SessionClaimed { credential: Some(_), .. });
-        assert_eq!(shown != event, secret);
+        let env =
+            matches!(&event.what, What::RosterApplied { present, .. } if present.iter().any(|a| !a.env.is_empty()));
+        assert_eq!(shown != event, secret || env);
         assert_eq!((shown.at, shown.kind()), (event.at, event.kind()));
         hidden += usize::from(secret);
         assert_eq!(secret, event.encode().contains(SECRET));
@@ -76,4 +78,17 @@ fn tokens_show_no_hash() {
     events.iter().for_each(|event| installation.apply(event));
     assert!(installation.admit(&runner(), &create, at).is_err());
     assert!(!format!("{installation:?} {events:?} {create:?}").contains(SECRET));
+}
+
+/// S4: what an agent's definition puts into the environment may be a key; its value is shown to nobody.
+#[test]
+fn values_of_the_environment_are_hidden() {
+    let mut spec = board::AgentSpec::worker(crate::world::agent("w"));
+    spec.env.insert("API_KEY".into(), board::EnvValue(SECRET.into()));
+    let applied = What::RosterApplied { present: vec![spec.clone()], left: Vec::new() };
+    let event = Event { at: board::Timestamp(0), by: board::Actor::System, what: applied };
+    let shown = event.redacted().encode();
+    assert!(shown.contains("API_KEY") && !shown.contains(SECRET), "{shown}");
+    assert!(!format!("{event:?}{spec:?}").contains(SECRET));
+    assert!(event.encode().contains(SECRET), "the agent itself gets it");
 }

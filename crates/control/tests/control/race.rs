@@ -74,6 +74,27 @@ async fn foreign_appends_reach_those_who_stay() {
     assert_eq!(seen.expect("it arrives").unwrap().task(TaskId(1)).unwrap().title, "from elsewhere");
 }
 
+/// S2: time in which no server could be reached does not count; a runner that comes back within a
+/// lease after the server did keeps its session.
+#[tokio::test]
+async fn a_server_that_returns_gives_runners_time_to_renew() {
+    let world = World::default();
+    let project = world.with_work().await;
+    let (runner, command) = claim("r");
+    project.submit(runner.clone(), command).await.unwrap();
+    world.clock.pass(300_000);
+    let server = world.process(Attendance::Staying).await;
+    server.submit(owner(), add("anything")).await.unwrap();
+    let sessions = vec![(SessionId(1), board::Generation(1))];
+    server.submit(runner, Command::RenewLeases { sessions }).await.unwrap();
+    world.clock.pass(59_000);
+    server.submit(owner(), add("anything else")).await.unwrap();
+    assert!(server.board().session(SessionId(1)).unwrap().is_live());
+    world.clock.pass(2_000);
+    server.submit(owner(), add("and more")).await.unwrap();
+    assert!(!server.board().session(SessionId(1)).unwrap().is_live());
+}
+
 /// S2, F31: a session whose lease lapsed is lost, and its task can be claimed again.
 #[tokio::test]
 async fn a_lapsed_lease_is_noticed_with_the_next_command() {
@@ -81,8 +102,12 @@ async fn a_lapsed_lease_is_noticed_with_the_next_command() {
     let project = world.with_work().await;
     let (actor, command) = claim("gone");
     project.submit(actor, command).await.unwrap();
+    // A server may be about to come back; after ten minutes nobody waits for it any more.
     world.clock.pass(61_000);
     project.submit(owner(), add("anything")).await.unwrap();
+    assert!(project.board().session(SessionId(1)).unwrap().is_live());
+    world.clock.pass(600_000);
+    project.submit(owner(), add("anything else")).await.unwrap();
     let board = project.board();
     let session = board.session(SessionId(1)).unwrap();
     assert_eq!(session.status, SessionStatus::Ended);

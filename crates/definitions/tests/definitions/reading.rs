@@ -126,7 +126,7 @@ fn the_agent_of_the_specification() {
         max_sessions: 2,
         timeout: 1800,
         stall_timeout: 90,
-        env: pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+        env: pairs.iter().map(|(key, value)| ((*key).into(), board::EnvValue((*value).into()))).collect(),
     };
     let mut lead = AgentSpec::worker("lead".parse().unwrap());
     lead.hierarchy = Hierarchy::Manager;

@@ -95,7 +95,7 @@ fn build((rank, client, prompt, scope, words, numbers, env): Parts) -> AgentSpec
         max_sessions: numbers.0,
         timeout: numbers.1,
         stall_timeout: numbers.2,
-        env,
+        env: env.into_iter().map(|(key, value)| (key, board::EnvValue(value))).collect(),
     }
 }
 
@@ -130,7 +130,7 @@ fn a_definition_is_written_as_a_person_would() {
     spec.scope.write = vec!["src/**".into(), "tests/**".into()];
     spec.decompose = Decompose::Never;
     spec.timeout = 60;
-    spec.env = BTreeMap::from([("PORT".into(), "8080".into())]);
+    spec.env = BTreeMap::from([("PORT".into(), board::EnvValue("8080".into()))]);
     let full = r#"id: coder
 name: coder
 hierarchy_type: worker

@@ -1,8 +1,8 @@
 //! How do agents behave? Some obey; the others do what has been seen in the wild.
 
 use board::{
-    Answer, Board, Choice, Command, Context, DependsOn, Destination, NewTask, Outcome, Party, Session, Status, Step,
-    Task, TaskId,
+    Answer, Board, Choice, Command, Completion, Context, DependsOn, Destination, NewTask, Outcome, Party, Session,
+    Status, Step, Task, TaskEdit, TaskId, TaskType,
 };
 use rand::RngExt as _;
 use rand::rngs::ChaCha8Rng;
@@ -156,7 +156,7 @@ pub(super) fn anything(board: &Board, dice: &mut ChaCha8Rng) -> Command {
     let task = TaskId(dice.random_range(1..=board.tasks.len().max(1) as u32 + 1));
     let status = *Status::ALL.choose(dice).expect("there are statuses");
     let agents: Vec<_> = board.agents.keys().cloned().collect();
-    match dice.random_range(0..14) {
+    match dice.random_range(0..16) {
         0 => split(dice.random_range(0..40), dice),
         1 => Command::CreateTasks { parent: Some(task), tasks: vec![NewTask::titled("x")], key: None },
         2..=4 => to(task, status),
@@ -174,6 +174,16 @@ pub(super) fn anything(board: &Board, dice: &mut ChaCha8Rng) -> Command {
         }
         11 => Command::SaveContext { context: Context { progress: Some("none".into()), ..Context::default() } },
         12 => Command::FetchTask,
+        13 => {
+            let edit = TaskEdit { task_type: Some(TaskType::Research), ..TaskEdit::default() };
+            Command::EditTask { task, edit, forced: false }
+        }
+        14 => {
+            let assignee = agents.choose(dice).cloned();
+            let loose =
+                NewTask { assignee, completion: Some(Completion::Reported), allow_empty: true, ..NewTask::titled("y") };
+            Command::CreateTasks { parent: None, tasks: vec![loose], key: None }
+        }
         _ => Command::NextAction,
     }
 }

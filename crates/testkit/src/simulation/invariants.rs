@@ -1,8 +1,8 @@
 //! What must always be true, and what must be true when nothing moves any more?
 
 use board::{
-    Action, Actor, Board, Event, Kind, Party, Seq, SessionStatus, Settings, Status, Task, Timestamp, Verdict, What,
-    apply, lifecycle, staffing, why,
+    Action, Actor, Board, CheckOutcome, Completion, Event, Kind, Merge, Outcome, Party, Purpose, Seq, SessionStatus,
+    Settings, Status, Task, Timestamp, Verdict, What, apply, lifecycle, staffing, why,
 };
 use control::{Decider as _, Project};
 use store::Store as _;
@@ -33,6 +33,9 @@ impl Invariants {
         if events.is_empty() {
             return Ok(());
         }
+        if let Some(ahead) = world.boards().find(|board| board.seq > self.shadow.seq) {
+            return Err(format!("a server is at event {}, the log at {}", ahead.seq, self.shadow.seq));
+        }
         for board in world.boards().filter(|board| board.seq == self.shadow.seq) {
             if *board != self.shadow {
                 return Err(format!("replay differs from the live board at event {}", board.seq));
@@ -49,7 +52,7 @@ impl Invariants {
     /// Looks at one event, on the board before it.
     fn witness(&self, seq: Seq, event: &Event) -> Result<(), String> {
         match &event.what {
-            What::TaskMoved { task, from, to, by, forced, .. } => {
+            What::TaskMoved { task, from, to, forced, .. } => {
                 let Some(task) = self.shadow.tasks.get(task) else { return Err(format!("event {seq} moves nothing")) };
                 let before = task.block.as_ref().map(|block| block.before);
                 if task.status != *from || lifecycle::rule(*from, *to, before).is_none() {
@@ -58,10 +61,22 @@ impl Invariants {
                 if *forced && !matches!(event.by, Actor::Owner(_)) {
                     return Err(format!("event {seq}: an agent forced {}", task.id));
                 }
-                if *to == Status::Done && !self.is_proved(task, event, by) {
+                if *to == Status::Done && !self.is_proved(task, event) {
                     return Err(format!("event {seq}: {} is done without evidence", task.id));
                 }
                 Ok(())
+            }
+            What::TasksCreated { tasks, .. } => {
+                let parent = tasks.first().and_then(|task| task.parent).and_then(|id| self.shadow.tasks.get(&id));
+                let open = parent.map_or(0, |parent| self.shadow.unsettled_children(parent).count() + tasks.len());
+                let most = self.shadow.settings.limits.max_children as usize;
+                if open > most { Err(format!("event {seq}: {open} children are open at once")) } else { Ok(()) }
+            }
+            What::SessionClaimed { session, agent, purpose: Purpose::Chat, .. } => {
+                match self.shadow.agents.get(agent).and_then(|agent| agent.chat.live) {
+                    Some(live) => Err(format!("{session} chats beside {live}")),
+                    None => Ok(()),
+                }
             }
             What::SessionClaimed { session, purpose, .. } => {
                 match purpose.task().and_then(|id| self.shadow.tasks.get(&id)) {
@@ -75,13 +90,34 @@ impl Invariants {
         }
     }
 
-    /// Done by the doer of a step, by the owner, or by a verdict in the same breath.
-    fn is_proved(&self, task: &Task, event: &Event, by: &Party) -> bool {
-        if task.kind == Kind::Step {
-            return matches!(event.by, Actor::Session(_) | Actor::Owner(_));
+    /// Done by the doer of a step, by the owner, or by a verdict on this very task in the same
+    /// breath, whose facts are looked at once more.
+    fn is_proved(&self, task: &Task, event: &Event) -> bool {
+        if let Actor::Owner(_) = event.by {
+            return true;
         }
-        let judged = self.recent.last().map(|event| &event.what);
-        *by == Party::Owner || matches!(judged, Some(What::Judged { verdict: Some(Verdict::Done), .. }))
+        if task.kind == Kind::Step {
+            return matches!(event.by, Actor::Session(_));
+        }
+        let Some(What::Judged { session, verdict: Some(Verdict::Done) }) = self.recent.last().map(|event| &event.what)
+        else {
+            return false;
+        };
+        let Some(session) = self.shadow.sessions.get(session) else { return false };
+        let ended_well = session.end.as_ref().is_some_and(|end| end.exit_code == Some(0) && end.signal.is_none());
+        let claimed = session.claim.as_ref().is_some_and(|claim| claim.result == Outcome::Success);
+        let manager = self.shadow.agents.get(&session.agent).is_some_and(|agent| agent.is_manager());
+        let merged = session.workspace.as_ref().is_some_and(|facts| {
+            matches!(facts.merge, Merge::Merged { .. })
+                && facts.outside_scope.is_empty()
+                && facts.checks.iter().all(|check| check.outcome == CheckOutcome::Pass)
+        });
+        let work = if manager {
+            self.shadow.children(task).any(|child| child.status == Status::Done)
+        } else {
+            self.shadow.settings.completion == Completion::Reported || merged
+        };
+        session.task() == Some(task.id) && ended_well && claimed && work
     }
 
     fn check_task(&self, task: &Task, now: Timestamp) -> Result<(), String> {
@@ -89,7 +125,7 @@ impl Invariants {
         let unsettled = board.unsettled_children(task).count() as u32;
         // A cancelled child cannot come back, but a done one can be reopened by the owner.
         let fault = |what: &str| Err(format!("{id}: {what}"));
-        if task.children.len() as u32 > limits.max_children_ever || unsettled > limits.max_children_ever {
+        if task.children.len() as u32 > limits.max_children_ever {
             return fault("too many children");
         }
         if task.depth > limits.max_depth {
@@ -173,11 +209,18 @@ impl Invariants {
 
     /// Some work below it, or some work that this waits for, is in the owner's hands.
     fn waits_for_people(&self, board: &Board, task: &Task) -> bool {
-        let owners = |task: &Task| match task.status {
-            Status::Blocked => true,
-            Status::Failed => true,
-            Status::Backlog | Status::Todo => board.mover(task) == Party::Owner,
-            Status::InProgress | Status::Done | Status::Cancelled => false,
+        let limits = &board.settings.limits;
+        let owners = |task: &Task| {
+            let mover_is_owner = board.mover(task) == Party::Owner;
+            let spent = task.used.sessions >= limits.max_task_sessions;
+            match task.status {
+                Status::Blocked => {
+                    mover_is_owner || spent || task.block.as_ref().is_some_and(|block| block.by == Party::Owner)
+                }
+                Status::Failed => mover_is_owner || task.used.retries_by_agents >= limits.max_retries,
+                Status::Backlog | Status::Todo => mover_is_owner,
+                Status::InProgress | Status::Done | Status::Cancelled => false,
+            }
         };
         let below = board.descendants(task);
         let related = below.iter().filter_map(|id| board.tasks.get(id)).flat_map(|task| {

@@ -198,6 +198,10 @@ impl World {
             return true;
         }
         let board = self.board();
+        if next_due(&board).is_some_and(|due| due <= self.now()) {
+            let _ = self.submit(Actor::System, Command::Sweep).await;
+            return true;
+        }
         let waits = board.tasks.values().filter_map(|task| task.not_before);
         let chats = board.agents.values().filter_map(|agent| agent.chat.not_before);
         let later = waits.chain(chats).chain(next_due(&board)).filter(|at| *at > self.now()).min();

@@ -63,16 +63,25 @@ pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure>
     }
 }
 
+/// The most text that is taken from stdin, in bytes.
+const MAX_STDIN: u64 = 1 << 20;
+
 /// A text argument, or all of stdin for `-`.
 pub(crate) fn text_or_stdin(text: String) -> Result<String, Failure> {
     if text != "-" {
         return Ok(text);
     }
     let mut read = String::new();
-    // One byte more than any text may have: what is too long is refused as that, not read for ever.
-    std::io::stdin().take(4 << 20).read_to_string(&mut read).map_err(|error| {
+    // One byte more than is accepted: what is too long is refused, neither read for ever nor cut.
+    std::io::stdin().take(MAX_STDIN + 1).read_to_string(&mut read).map_err(|error| {
         Failure::bad_argument(format!("cannot read stdin: {error}"), "Pipe UTF-8 text into the command.")
     })?;
+    if read.len() as u64 > MAX_STDIN {
+        return Err(Failure::bad_argument(
+            "stdin has more than 1 MiB of text.",
+            "Pipe a shorter text into the command.",
+        ));
+    }
     Ok(read.trim_end().to_owned())
 }
 

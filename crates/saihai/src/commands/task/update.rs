@@ -71,6 +71,7 @@ impl Update {
         let receipt = receipt.expect("clap asks for at least one change");
         print_changed(context, &opened, &receipt, self.id)
     }
+
     /// A move that would be refused is refused before the content is changed: all or nothing.
     fn judge_move(&self, opened: &Opened, status: Status) -> Result<(), Failure> {
         let to = Destination::Status(status);

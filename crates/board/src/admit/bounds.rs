@@ -1,0 +1,40 @@
+//! How much of what was observed is kept? The end of long outputs, the beginning of long lists.
+
+use crate::session::{ProcessEnd, VendorTrouble};
+use crate::verdict::{CheckResult, Merge, WorkspaceFacts};
+
+const MAX_FILES: usize = 1_000;
+const MAX_TEXT: usize = 8_000;
+
+pub(super) fn facts(facts: &WorkspaceFacts) -> WorkspaceFacts {
+    let check = |check: &CheckResult| CheckResult { output: tail(&check.output), ..check.clone() };
+    WorkspaceFacts {
+        commits: facts.commits,
+        changed: files(&facts.changed),
+        outside_scope: files(&facts.outside_scope),
+        checks: facts.checks.iter().take(MAX_FILES).map(check).collect(),
+        goals_unmet: files(&facts.goals_unmet),
+        merge: match &facts.merge {
+            Merge::Conflict { files: conflicts } => Merge::Conflict { files: files(conflicts) },
+            Merge::NotTried | Merge::Merged { .. } => facts.merge.clone(),
+        },
+    }
+}
+
+pub(super) fn end(end: &ProcessEnd) -> ProcessEnd {
+    let vendor = end.vendor.map(|trouble| match trouble {
+        VendorTrouble::RateLimited { until } => VendorTrouble::RateLimited { until: until.in_range() },
+        VendorTrouble::Unavailable => VendorTrouble::Unavailable,
+    });
+    ProcessEnd { signal: end.signal.as_deref().map(tail), error: end.error.as_deref().map(tail), vendor, ..end.clone() }
+}
+
+pub(super) fn files(files: &[String]) -> Vec<String> {
+    files.iter().take(MAX_FILES).map(|file| tail(file)).collect()
+}
+
+/// The last characters of a text.
+fn tail(text: &str) -> String {
+    let skip = text.chars().count().saturating_sub(MAX_TEXT);
+    text.chars().skip(skip).collect()
+}

@@ -42,8 +42,8 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                 until.map_or_else(String::new, |until| phrase(" until {0}", "（{0} まで）").say(language, &[&until]));
             say(
                 phrase(
-                    "In progress for `{0}`, no session yet: {1}{2}. A runner (`saihai up`) starts it when it may.",
-                    "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。ランナー（`saihai up`）が開始します。",
+                    "In progress for `{0}`, no session yet: {1}{2}. A runner starts it when it may.",
+                    "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。ランナーが開始します。",
                 ),
                 &[agent, &say_reason(*reason).say(language, &[]), &until],
             )

@@ -90,7 +90,7 @@ impl Installation {
             }
             InstallationCommand::CreateToken { id, role, name, hash } => {
                 if !name.is_empty() {
-                    text_limits::check(Field::Label, name)?;
+                    text_limits::check(Field::Name, name)?;
                 }
                 InstallationWhat::TokenCreated { id: id.clone(), role: *role, name: name.clone(), hash: hash.clone() }
             }

@@ -23,6 +23,7 @@ words! {
         Message = "content",
         Key = "idempotency_key",
         Model = "model_id",
+        Name = "name",
     }
 }
 
@@ -31,7 +32,7 @@ impl Field {
     pub fn limit(self) -> usize {
         match self {
             Self::Title => 500,
-            Self::Label | Self::Key | Self::Model => 200,
+            Self::Label | Self::Key | Self::Model | Self::Name => 200,
             Self::Reason => 2_000,
             Self::Message => 4_000,
             Self::Summary | Self::NextSteps | Self::Context => 20_000,
@@ -44,7 +45,7 @@ impl Field {
     }
 
     fn is_one_line(self) -> bool {
-        matches!(self, Self::Title | Self::Label | Self::Key | Self::Model)
+        matches!(self, Self::Title | Self::Label | Self::Key | Self::Model | Self::Name)
     }
 }
 

@@ -63,7 +63,9 @@ fn arguments_that_are_not_utf_8_are_a_usage_error() {
 fn hostile_text_does_not_reach_the_terminal() {
     let world = World::new();
     world.ok(&["task", "add", "turned \u{202e}dnuor", "--assign", "coder", "--label", "\u{2066}x"]);
-    world.ok(&["token", "create", "--role", "viewer", "--name", "\x1b[31mred\u{7}"]);
+    let refused = world.run(&["token", "create", "--role", "viewer", "--name", "\x1b[31mred\u{7}"]);
+    assert_eq!(refused.code, 2, "a name has no control characters");
+    world.ok(&["token", "create", "--role", "viewer", "--name", "turned \u{202e}eman"]);
     world.write(".saihai/memory/evil.md", "---\ntitle: Evil\n---\n\x1b]0;owned\x07body\n");
     world.ok(&["session", "start", "1", "--agent", "coder"]);
     world.ok(&[

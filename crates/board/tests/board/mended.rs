@@ -240,3 +240,37 @@ fn parking_is_bounded_and_never_shortened_by_a_runner() {
     world.must(&owner(), park(world.now));
     assert_eq!(world.board.parked.get("claude-code"), Some(&world.now));
 }
+
+/// F21: two notes in one millisecond have an order, and reading the task again resets nothing.
+#[test]
+fn the_order_of_events_decides_not_their_time() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let worker = Actor::Session(session);
+    let steps = world.create(&worker, &["one", "two"]);
+    let note = |text: &str| board::Context { progress: Some(text.into()), ..board::Context::default() };
+    for text in ["first", "second"] {
+        world.must(&worker, Command::SaveContext { context: note(text) });
+    }
+    assert_eq!(world.task(task).context, Some(note("second")));
+    let before = world.peek(session);
+    world.must(&worker, Command::FetchTask);
+    assert_eq!((world.peek(session), before.0), (before, Step::StartSubtask(steps[0])));
+}
+
+/// V1: a session keeps what was observed of it; what its agent claimed is kept for the record only.
+#[test]
+fn evidence_is_kept_beside_the_claim() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let facts = crate::team::failing_check();
+    world.deliver(session, facts.clone());
+    let record = world.session(session);
+    assert_eq!(record.workspace, Some(facts));
+    assert_eq!(record.end, Some(ProcessEnd::exited(0)));
+    assert_eq!(record.claim.as_ref().map(|claim| claim.result), Some(Outcome::Success));
+    assert!(matches!(record.verdict, Some(Verdict::Rejected(board::Rejection::Check { .. }))));
+    assert_eq!(world.task(task).status, InProgress);
+}

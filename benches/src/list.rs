@@ -17,19 +17,19 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(prepare(home.path()))?;
     let saihai = std::env::current_exe()?.with_file_name("saihai");
-    let list = |command: &mut Command| {
-        command.args(["task", "list", "--json", "--project", id().as_str()]).env("SAIHAI_HOME", home.path()).output()
+    let list = || {
+        let mut command = Command::new(&saihai);
+        command.args(["task", "list", "--json", "--project", id().as_str()]).env("SAIHAI_HOME", home.path());
+        command
     };
-    let output = list(&mut Command::new(&saihai)).context("build it first: cargo build --release -p saihai")?;
+    let output = list().output().context("build it first: cargo build --release -p saihai")?;
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)?;
     anyhow::ensure!(rows.len() == TASKS, "{} tasks were listed", rows.len());
     let plain = home.path().join("plain.db");
     same_rows(&plain, &rows)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        let mut command = Command::new(&saihai);
-        command.args(["task", "list", "--json", "--project", id().as_str()]).env("SAIHAI_HOME", home.path());
-        ours.push(timed(&mut command)?);
+        ours.push(timed(&mut list())?);
         let mut command = Command::new("sqlite3");
         command.arg("-json").arg(&plain).arg("SELECT * FROM tasks ORDER BY priority DESC, id");
         theirs.push(timed(&mut command).context("sqlite3 is needed beside it")?);

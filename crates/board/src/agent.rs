@@ -160,7 +160,7 @@ impl Agent {
 }
 
 /// The hash of a secret. The secret itself never reaches the board (S3, S4).
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SecretHash(pub String);
 

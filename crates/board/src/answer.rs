@@ -72,6 +72,9 @@ pub struct Brief {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
+    /// Only of the step that is to be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 /// Counts of a task's children, never the board itself (N5).
@@ -93,6 +96,8 @@ pub struct Answer {
     pub task: Option<Brief>,
     pub subtask: Option<Brief>,
     pub progress: Option<Progress>,
+    /// The children that a manager waits for.
+    pub waiting: Vec<Brief>,
     /// The children that exist, so that nothing is created twice (N5, F3).
     pub children: Vec<Brief>,
     pub feedback: Option<Rejection>,
@@ -160,9 +165,14 @@ impl Answer {
         let session = board.session(session)?;
         let task = session.task().map(|id| board.task(id)).transpose()?;
         let subtask = match step {
-            Step::ExecuteSubtask(id) | Step::StartSubtask(id) => Some(brief(board.task(id)?)),
+            Step::ExecuteSubtask(id) | Step::StartSubtask(id) => {
+                let task = board.task(id)?;
+                Some(Brief { description: Some(task.description.clone()), ..brief(task) })
+            }
             _ => None,
         };
+        let waits = |child: &&Task| step == Step::Wait && child.status == Status::InProgress;
+        let waiting = task.into_iter().flat_map(|task| board.live_children(task)).filter(waits);
         let shows_children = matches!(step, Step::Adjust | Step::ReviewBlocks | Step::Rework);
         let children = task.into_iter().filter(|_| shows_children).flat_map(|task| board.live_children(task));
         let offer = Offer { board, session, task, now };
@@ -172,6 +182,7 @@ impl Answer {
             task: task.map(brief),
             subtask,
             progress: task.filter(|task| !task.children.is_empty()).map(|task| progress(board, task)),
+            waiting: waiting.map(brief).collect(),
             children: children.map(brief).collect(),
             feedback: task.and_then(|task| task.feedback.clone()),
         })
@@ -179,7 +190,7 @@ impl Answer {
 }
 
 fn brief(task: &Task) -> Brief {
-    Brief { id: task.id, title: task.title.clone(), status: task.status }
+    Brief { id: task.id, title: task.title.clone(), status: task.status, description: None }
 }
 
 fn progress(board: &Board, task: &Task) -> Progress {

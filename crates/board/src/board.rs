@@ -10,7 +10,7 @@ use crate::refusal::{Because, Refusal};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::{Kind, Status, Task};
-use crate::{Actor, Agent, AgentId, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
+use crate::{Actor, Agent, AgentId, MessageId, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
 
 /// All that is true of one project, folded from its events.
 ///
@@ -34,6 +34,8 @@ pub struct Board {
     pub(crate) open_by_assignee: OrdMap<AgentId, OrdSet<TaskId>>,
     /// Sessions that hold a task or a chat, by agent.
     pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
+    /// Whose each credential is. It stays when the session is over, to tell its bearer so.
+    pub(crate) credentials: OrdMap<SecretHash, SessionId>,
     /// What each idempotency key created, by whom and below which task.
     pub(crate) keys: OrdMap<(Party, Option<TaskId>, String), Vec<TaskId>>,
 }
@@ -52,6 +54,7 @@ impl Board {
             parked: OrdMap::new(),
             open_by_assignee: OrdMap::new(),
             live_by_agent: OrdMap::new(),
+            credentials: OrdMap::new(),
             keys: OrdMap::new(),
         }
     }
@@ -66,6 +69,11 @@ impl Board {
 
     pub fn session(&self, id: SessionId) -> Result<&Session, Refusal> {
         self.sessions.get(&id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchSession(id).into())
+    }
+
+    /// The session whose credential has this hash, also if it is over.
+    pub fn session_with(&self, credential: &SecretHash) -> Option<&Session> {
+        self.credentials.get(credential).and_then(|id| self.sessions.get(id)).map(Arc::as_ref)
     }
 
     /// An agent that is on the roster now.

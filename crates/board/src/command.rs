@@ -2,7 +2,7 @@
 
 use crate::agent::AgentSpec;
 use crate::event::TaskEdit;
-use crate::next_action::Choice;
+use crate::next_action::{Choice, Step};
 use crate::session::{DodResult, Driver, Outcome, ProcessEnd, Purpose, Usage};
 use crate::settings::Settings;
 use crate::task::{Context, Priority, Status, TaskType};
@@ -178,9 +178,10 @@ pub enum Command {
     },
     ShowMessages,
     Logout,
-    /// Calls that left no event of their own.
+    /// Calls that left no event of their own, and answers that were given again.
     CountCalls {
         calls: u32,
+        repeated: Option<(Step, u32)>,
     },
 
     SendMessage {

@@ -153,6 +153,12 @@ pub enum What {
         session: SessionId,
         step: Step,
     },
+    /// A step was given again so many times, and nothing had changed.
+    StepRepeated {
+        session: SessionId,
+        step: Step,
+        times: u32,
+    },
     ActionChosen {
         session: SessionId,
         choice: Choice,
@@ -278,6 +284,7 @@ impl What {
             | Self::ModelReported { session, .. }
             | Self::TaskFetched { session }
             | Self::StepGiven { session, .. }
+            | Self::StepRepeated { session, .. }
             | Self::ActionChosen { session, .. }
             | Self::CompletionReported { session, .. }
             | Self::ContextSaved { session, .. }
@@ -313,6 +320,7 @@ impl What {
             Self::ModelReported { .. } => "model_reported",
             Self::TaskFetched { .. } => "task_fetched",
             Self::StepGiven { .. } => "step_given",
+            Self::StepRepeated { .. } => "step_repeated",
             Self::ActionChosen { .. } => "action_chosen",
             Self::CompletionReported { .. } => "completion_reported",
             Self::ContextSaved { .. } => "context_saved",

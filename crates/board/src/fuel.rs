@@ -74,6 +74,14 @@ pub(crate) fn times_given(board: &Board, session: &Session, step: &Step) -> u32 
     session.given.counts.iter().find(|(given, _)| given == step).map_or(0, |(_, times)| *times)
 }
 
+/// How often `step` may be given again before the work is parked (G2); `None` if giving it would be
+/// more than a repetition.
+pub fn repeats_left(board: &Board, session: &Session, step: Step) -> Option<u32> {
+    let times = times_given(board, session, &step);
+    let repeats = times > 0 && session.task().is_some();
+    repeats.then(|| board.settings.limits.max_repeats.saturating_sub(times + 1))
+}
+
 /// Did the session bring its task a new fact?
 pub(crate) fn brought_a_fact(board: &Board, session: &Session) -> bool {
     session.task().and_then(|id| board.tasks.get(&id)).is_some_and(|task| task.marks.fact > session.claimed_seq)

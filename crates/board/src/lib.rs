@@ -44,7 +44,7 @@ pub use apply::apply;
 pub use board::Board;
 pub use command::{Command, DependsOn, Destination, NewTask};
 pub use event::{BadEvent, CreatedTask, Event, TaskEdit, What};
-pub use fuel::{Fuel, Left, left};
+pub use fuel::{Fuel, Left, left, repeats_left};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
 pub use installation::{
     Installation, InstallationCommand, InstallationEvent, InstallationWhat, Project, Role, Token, TokenId,

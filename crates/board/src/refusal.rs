@@ -1,5 +1,6 @@
 //! Why was a command refused? One code for every entrance, one reason with its facts.
 
+use crate::answer::Tool;
 use crate::fuel::Fuel;
 use crate::interrupt::Interrupt;
 use crate::lifecycle::Move;
@@ -13,6 +14,7 @@ use crate::{AgentId, Hierarchy, Party, ProjectId, SessionId, TaskId};
 words! {
     /// What kind of refusal it is: carried unchanged to MCP, HTTP and the command line.
     Code {
+        NotAuthenticated = "not_authenticated",
         NotFound = "not_found",
         InvalidArgument = "invalid_argument",
         NotAllowed = "not_allowed",
@@ -75,6 +77,14 @@ pub enum Because {
     AgentTwice(AgentId),
     NobodyThere,
     ReasonNeeded(Move),
+
+    NoSuchTool(String),
+    NotYourTool(Tool),
+    BadArguments(String),
+    NotAuthenticated,
+    WrongPasskey,
+    TooManyTries { seconds: i64 },
+    NeedsWorkspace { task: TaskId },
 
     AgentsOnly,
     OwnersOnly,
@@ -144,7 +154,8 @@ impl Because {
             | Self::NoSuchAgent(_)
             | Self::NoSuchSession(_)
             | Self::NoSuchProject(_)
-            | Self::NoSuchToken(_) => Code::NotFound,
+            | Self::NoSuchToken(_)
+            | Self::NoSuchTool(_) => Code::NotFound,
             Self::TextEmpty { .. }
             | Self::TextTooLong { .. }
             | Self::TextControls { .. }
@@ -153,8 +164,11 @@ impl Because {
             | Self::AgentTwice(_)
             | Self::BadRoster { .. }
             | Self::NobodyThere
+            | Self::BadArguments(_)
             | Self::ReasonNeeded(_) => Code::InvalidArgument,
-            Self::AgentsOnly
+            Self::NotAuthenticated | Self::WrongPasskey | Self::TooManyTries { .. } => Code::NotAuthenticated,
+            Self::NotYourTool(_)
+            | Self::AgentsOnly
             | Self::OwnersOnly
             | Self::RunnersOnly
             | Self::ManagersOnly
@@ -193,6 +207,7 @@ impl Because {
             | Self::DrivenByHand { .. }
             | Self::NotDrivenByHand { .. }
             | Self::NotStaffed { .. }
+            | Self::NeedsWorkspace { .. }
             | Self::TokenTaken(_)
             | Self::ProjectTaken(_) => Code::StateConflict,
             Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::next_action::{Choice, Step};
 use crate::verdict::{Verdict, WorkspaceFacts};
 use crate::words::words;
-use crate::{AgentId, Generation, MessageId, RunnerId, SecretHash, Seq, SessionId, SpawnId, TaskId, Timestamp};
+use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
 
 /// What a session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +150,6 @@ pub struct Session {
     pub driver: Driver,
     pub generation: Generation,
     pub status: SessionStatus,
-    pub credential: Option<SecretHash>,
     /// Without one (driven by hand) the session never lapses.
     pub lease_until: Option<Timestamp>,
     pub claimed_at: Timestamp,

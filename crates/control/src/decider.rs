@@ -2,7 +2,7 @@
 
 use board::{
     Actor, BadEvent, Board, Command, Event, Installation, InstallationCommand, InstallationEvent, Refusal, Seq,
-    Timestamp, What, admit, apply, next_action, next_due, snapshot,
+    Timestamp, What, admit, apply, next_due, snapshot,
 };
 use store::{Decision, NewEvent, StoredEvent};
 
@@ -31,8 +31,7 @@ pub trait Decider: Clone + Send + Sync + 'static {
     fn due(&self) -> Option<(Timestamp, Self::Command)>;
 
     /// What of this is worth remembering as a decision (E6)?
-    fn decisions(&self, actor: &Actor, command: &Self::Command, judged: &Judged<Self>, now: Timestamp)
-    -> Vec<Decision>;
+    fn decisions(&self, judged: &Judged<Self>, now: Timestamp) -> Vec<Decision>;
 }
 
 /// What became of a command.
@@ -81,7 +80,7 @@ impl Decider for Board {
         next_due(self).map(|at| (at, Command::Sweep))
     }
 
-    fn decisions(&self, actor: &Actor, command: &Command, judged: &Judged<Self>, now: Timestamp) -> Vec<Decision> {
+    fn decisions(&self, judged: &Judged<Self>, now: Timestamp) -> Vec<Decision> {
         let decision = |kind: &str, subject: String, body: serde_json::Value| Decision {
             at: now.0,
             seq: self.seq,
@@ -90,15 +89,6 @@ impl Decider for Board {
             body: body.to_string(),
         };
         let mut found = Vec::new();
-        if let (Actor::Session(session), Command::NextAction) = (actor, command) {
-            let body = match next_action(self, *session, now) {
-                Ok((step, row)) => serde_json::json!({
-                    "action": step.action(), "state": step.state(), "row": row, "reason": step.reason(),
-                }),
-                Err(refusal) => serde_json::json!({ "refused": refusal.code().as_str() }),
-            };
-            found.push(decision("next_action", session.to_string(), body));
-        }
         for event in judged.iter().flatten() {
             if let What::Judged { session, verdict: Some(verdict) } = &event.what {
                 let body = serde_json::json!({ "verdict": verdict.as_str(), "detail": verdict });
@@ -156,7 +146,7 @@ impl Decider for Installation {
         None
     }
 
-    fn decisions(&self, _: &Actor, _: &Self::Command, _: &Judged<Self>, _: Timestamp) -> Vec<Decision> {
+    fn decisions(&self, _: &Judged<Self>, _: Timestamp) -> Vec<Decision> {
         Vec::new()
     }
 }

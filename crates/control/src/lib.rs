@@ -12,6 +12,8 @@ mod error;
 mod history;
 mod project;
 mod secret;
+mod tally;
+mod trace;
 mod writer;
 
 pub use clock::{Clock, SystemClock};
@@ -20,4 +22,5 @@ pub use error::ControlError;
 pub use history::{VerifyReport, events_after, replay, verify};
 pub use project::{Control, Project};
 pub use secret::{NewSecret, passkey_hash, passkey_matches, token_hash};
+pub use trace::Traced;
 pub use writer::{Attendance, Receipt, Writer};

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use board::{
-    Actor, AgentId, Answer, Board, Command, Installation, ProjectId, SessionId, Settings, Staffing, What, next_action,
-    next_due, staffing,
+    Actor, AgentId, Answer, Board, Command, Event, Installation, ProjectId, Seq, SessionId, Settings, Staffing,
+    Timestamp, What, admit, next_action, next_due, repeats_left, staffing,
 };
+use serde_json::json;
 use store::{Decision, Store, StreamName};
 use tokio::sync::Mutex;
 
+use crate::tally::{Call, Tally, Tell, Untold};
+use crate::trace::{Trace, Traced};
 use crate::writer::ABANDONED;
 use crate::{Attendance, Clock, ControlError, Receipt, Writer};
 
@@ -57,10 +60,25 @@ impl Control {
         let fresh = Board::new(Settings::new(id.clone()));
         let writer =
             Writer::open(Arc::clone(&store), Arc::clone(&clock), stream.clone(), fresh, self.attendance).await?;
-        let project = Project { writer, store, clock, stream };
+        let trace = Trace::open(Arc::clone(&store), stream.clone());
+        let project = Project { writer, store, clock, stream, trace, tally: Arc::default() };
         projects.insert(id.clone(), project.clone());
         Ok(project)
     }
+
+    /// Waits until what is to be remembered is written. To be called before the process ends.
+    pub async fn close(&self) {
+        for project in self.projects.lock().await.values() {
+            project.trace.flush().await;
+        }
+    }
+}
+
+/// An answer, the row of N2 that gave it, and the board on which it was given.
+struct Given {
+    answer: Answer,
+    row: &'static str,
+    seq: Seq,
 }
 
 /// An open project. Cheap to clone.
@@ -70,6 +88,8 @@ pub struct Project {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     stream: StreamName,
+    trace: Trace,
+    tally: Arc<Tally>,
 }
 
 impl std::fmt::Debug for Project {
@@ -111,31 +131,126 @@ impl Project {
 
     /// The next step of a session (N1). Giving it may be an event; the trace has it in any case.
     pub async fn next_action(&self, session: SessionId) -> Result<Answer, ControlError> {
+        let asked = self.clock.now();
+        let given = match self.give_again(session, asked).await {
+            Ok(None) => self.give(session).await,
+            Ok(Some(given)) => Ok(given),
+            Err(error) => Err(error),
+        };
+        let (seq, body) = match &given {
+            Ok(Given { answer, row, seq }) => {
+                let step = answer.step;
+                let body = json!({
+                    "action": step.action(), "state": step.state(), "row": row, "reason": step.reason(),
+                });
+                (*seq, body)
+            }
+            Err(ControlError::Refused(refusal)) => (self.board().seq, json!({ "refused": refusal.code() })),
+            Err(error) => (self.board().seq, json!({ "failed": error.to_string() })),
+        };
+        let subject = session.to_string();
+        self.trace.record(Traced { at: asked, seq, kind: "next_action", subject, body }).await;
+        given.map(|given| given.answer)
+    }
+
+    /// An answer that changes nothing but how often it was given is not waited for: it is given
+    /// from the board in memory, if nobody has written since, and counted later.
+    async fn give_again(&self, session: SessionId, now: Timestamp) -> Result<Option<Given>, ControlError> {
+        let board = self.board();
+        if self.store.head(&self.stream).await?.seq != board.seq {
+            return Ok(None);
+        }
+        let (step, row) = next_action(&board, session, now)?;
+        let events = admit(&board, &Actor::Session(session), &Command::NextAction, now)?;
+        let call = match events.as_slice() {
+            [] => Call::Other,
+            [Event { what: What::StepGiven { step, .. }, .. }] => {
+                let left = repeats_left(&board, board.session(session)?, *step);
+                let untold = self.tally.repeats(session, *step);
+                match left {
+                    Some(left) if untold < left => Call::Repeated(*step),
+                    Some(_) | None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let answer = Answer::of(&board, session, step, now)?;
+        self.noted(&board, session, call, now).await?;
+        Ok(Some(Given { answer, row, seq: board.seq }))
+    }
+
+    async fn give(&self, session: SessionId) -> Result<Given, ControlError> {
+        self.tell(session).await?;
         let receipt = self.submit(Actor::Session(session), Command::NextAction).await?;
+        let row = next_action(&receipt.before, session, receipt.at)?.1;
         let given = receipt.events.iter().find_map(|event| match event.what {
             What::StepGiven { step, .. } => Some(step),
             _ => None,
         });
-        let step = match given {
-            Some(step) => step,
-            None => next_action(&receipt.after, session, receipt.at)?.0,
+        let (step, row) = match given {
+            Some(step) => (step, row),
+            None => next_action(&receipt.after, session, receipt.at)?,
         };
-        Ok(Answer::of(&receipt.after, session, step, receipt.at)?)
+        let answer = Answer::of(&receipt.after, session, step, receipt.at)?;
+        Ok(Given { answer, row, seq: receipt.before.seq })
+    }
+
+    /// Counts a call of a session that left no event (G1).
+    pub async fn called(&self, session: SessionId) -> Result<(), ControlError> {
+        self.noted(&self.board(), session, Call::Other, self.clock.now()).await
+    }
+
+    async fn noted(&self, board: &Board, session: SessionId, call: Call, now: Timestamp) -> Result<(), ControlError> {
+        match self.tally.note(board, session, call, now) {
+            Tell::Later => Ok(()),
+            Tell::Now(untold) => self.count(session, untold).await,
+            Tell::Soon(untold) => {
+                let project = self.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = project.count(session, untold).await {
+                        tracing::debug!(%session, %error, "calls were not counted");
+                    }
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells the board of the calls it does not know of.
+    async fn tell(&self, session: SessionId) -> Result<(), ControlError> {
+        match self.tally.take(session) {
+            Some(untold) => self.count(session, untold).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn count(&self, session: SessionId, untold: Untold) -> Result<(), ControlError> {
+        let command = Command::CountCalls { calls: untold.calls, repeated: untold.repeated };
+        match self.submit(Actor::Session(session), command).await {
+            // The session is over, or its fuel spent: there is nothing left to count for.
+            Ok(_) | Err(ControlError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Remembers something about a session or agent (E6).
+    pub async fn record(&self, traced: Traced) {
+        self.trace.record(traced).await;
     }
 
     /// Whom to start, hold or stop (A1), with a trace of the answer.
     pub async fn staffing(&self, agent: &AgentId) -> Result<Staffing, ControlError> {
         let (board, now) = (self.board(), self.clock.now());
         let answer = staffing(&board, agent, now)?;
-        let body = serde_json::to_string(&answer).expect("staffing has string keys only");
-        let decision =
-            Decision { at: now.0, seq: board.seq, kind: "staffing".into(), subject: agent.to_string(), body };
-        self.store.record(&self.stream, vec![decision]).await?;
+        let body = serde_json::to_value(&answer).expect("staffing has string keys only");
+        let subject = agent.to_string();
+        self.trace.record(Traced { at: now, seq: board.seq, kind: "staffing", subject, body }).await;
         Ok(answer)
     }
 
     /// The newest decisions about a session or agent, oldest first.
     pub async fn decisions(&self, subject: &str, limit: usize) -> Result<Vec<Decision>, ControlError> {
+        self.trace.flush().await;
         Ok(self.store.decisions(&self.stream, subject, limit).await?)
     }
 }

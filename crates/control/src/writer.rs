@@ -283,7 +283,7 @@ impl<D: Decider> Task<D> {
 impl<D: Decider> Batch<D> {
     fn judge(&mut self, actor: &Actor, command: &D::Command, now: Timestamp) -> Judged<D> {
         let judged = self.state.admit(actor, command, now);
-        self.decisions.extend(self.state.decisions(actor, command, &judged, now));
+        self.decisions.extend(self.state.decisions(&judged, now));
         let events = judged?;
         if !events.is_empty() {
             let mut state = (*self.state).clone();

@@ -105,9 +105,13 @@ fn exit_of(code: Code) -> Exit {
     match code {
         Code::NotFound => Exit::NotFound,
         Code::InvalidArgument => Exit::Usage,
-        Code::NotAllowed | Code::LimitReached | Code::Duplicate | Code::Cycle | Code::CannotHelp | Code::FuelSpent => {
-            Exit::Refused
-        }
+        Code::NotAuthenticated
+        | Code::NotAllowed
+        | Code::LimitReached
+        | Code::Duplicate
+        | Code::Cycle
+        | Code::CannotHelp
+        | Code::FuelSpent => Exit::Refused,
         Code::IllegalTransition
         | Code::NotReady
         | Code::StateConflict

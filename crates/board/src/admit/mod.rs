@@ -95,7 +95,7 @@ impl<'a> Desk<'a> {
             Command::SaveContext { context } => self.save_context(context),
             Command::ShowMessages => self.show_messages(),
             Command::Logout => self.log_out(),
-            Command::CountCalls { calls } => self.count_calls(*calls),
+            Command::CountCalls { calls, repeated } => self.count_calls(*calls, *repeated),
             Command::SendMessage { to, content, related_task } => self.send_message(to, content, *related_task),
 
             Command::Sweep => self.sweep(),
@@ -219,7 +219,7 @@ impl What {
     /// How many of a session's calls an event stands for.
     pub(crate) fn calls(&self) -> u32 {
         match self {
-            Self::CallsCounted { calls, .. } => *calls,
+            Self::CallsCounted { calls, .. } | Self::StepRepeated { times: calls, .. } => *calls,
             Self::FuelSpent { .. } => 0,
             _ => 1,
         }

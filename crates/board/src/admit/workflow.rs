@@ -3,6 +3,7 @@
 use super::{Decision, Desk};
 use crate::event::What;
 use crate::fuel::{self, Fuel};
+use crate::interrupt::interrupt;
 use crate::next_action::{Choice, Step, next_action};
 use crate::readiness;
 use crate::refusal::{Because, Refusal};
@@ -124,9 +125,24 @@ impl Desk<'_> {
         Ok(happened)
     }
 
-    pub(super) fn count_calls(&self, calls: u32) -> Decision {
+    pub(super) fn count_calls(&self, calls: u32, repeated: Option<(Step, u32)>) -> Decision {
         let session = self.session()?;
-        Ok(if calls == 0 { Vec::new() } else { vec![What::CallsCounted { session: session.id, calls }] })
+        // Repeated before the last new fact: a call like any other by now.
+        let (repeated, stale) = match repeated {
+            Some((step, times)) if fuel::times_given(self.board, session, &step) == 0 => (None, times),
+            _ => (repeated, 0),
+        };
+        let calls = calls.saturating_add(stale);
+        let counted = What::CallsCounted { session: session.id, calls };
+        let mut happened: Vec<_> = Some(counted).filter(|_| calls > 0).into_iter().collect();
+        if let Some((step, times)) = repeated {
+            happened.push(What::StepRepeated { session: session.id, step, times });
+            let given = fuel::times_given(self.board, session, &step).saturating_add(times);
+            if given >= self.board.settings.limits.max_repeats && interrupt(self.board, session).is_none() {
+                happened.extend(self.park(session, Fuel::Repeats));
+            }
+        }
+        Ok(happened)
     }
 }
 

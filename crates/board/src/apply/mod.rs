@@ -92,7 +92,11 @@ impl Fold<'_> {
                 self.session(*session, |session| session.model = Some(report.clone()));
             }
             What::TaskFetched { session } => self.session(*session, |session| session.fetched = true),
-            What::StepGiven { session, step } => self.step_given(*session, *step),
+            What::StepGiven { session, step } => {
+                self.count_step(*session, *step, 1);
+                self.step_given(*session, *step);
+            }
+            What::StepRepeated { session, step, times } => self.count_step(*session, *step, *times),
             What::ActionChosen { session, choice, .. } => {
                 let seq = self.board.seq;
                 self.session(*session, |session| {

@@ -27,6 +27,9 @@ impl Fold<'_> {
         let id = claimed.session;
         let by_hand = *claimed.driver == Driver::Hand;
         self.board.sessions.insert(id, Arc::new(self.fresh_session(&claimed)));
+        if let Some(credential) = claimed.credential {
+            self.board.credentials.insert(credential.clone(), id);
+        }
         self.board.live_by_agent.entry(claimed.agent.clone()).or_default().insert(id);
         match claimed.purpose {
             Purpose::Task(task) => self.task(task, |task| {
@@ -57,7 +60,6 @@ impl Fold<'_> {
             driver: claimed.driver.clone(),
             generation: claimed.generation,
             status,
-            credential: claimed.credential.cloned(),
             lease_until: claimed.lease_until,
             claimed_at: at,
             claimed_seq: self.board.seq,
@@ -93,7 +95,6 @@ impl Fold<'_> {
             session.status = SessionStatus::Ended;
             session.ended_at = Some(at);
             session.verdict = verdict.cloned();
-            session.credential = None;
         });
         if let Some(live) = self.board.live_by_agent.get_mut(&session.agent) {
             live.remove(&id);
@@ -144,9 +145,10 @@ impl Fold<'_> {
         });
     }
 
-    pub(super) fn step_given(&mut self, id: SessionId, step: Step) {
+    /// How often a step was given since the last new fact (G2).
+    pub(super) fn count_step(&mut self, id: SessionId, step: Step, times: u32) {
         let Some(session) = self.board.sessions.get(&id).cloned() else { return };
-        let times = fuel::times_given(self.board, &session, &step) + 1;
+        let times = fuel::times_given(self.board, &session, &step).saturating_add(times);
         let fact = fuel::last_fact(self.board, &session);
         self.session(id, |session| {
             if session.given.since_fact != fact {
@@ -156,11 +158,14 @@ impl Fold<'_> {
                 Some((_, count)) => *count = times,
                 None => session.given.counts.push((step, times)),
             }
-            match (step, session.choice) {
-                (Step::Start | Step::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
-                (Step::Wait, _) => session.wait_given = Some(session.chosen),
-                _ => {}
-            }
+        });
+    }
+
+    pub(super) fn step_given(&mut self, id: SessionId, step: Step) {
+        self.session(id, |session| match (step, session.choice) {
+            (Step::Start | Step::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
+            (Step::Wait, _) => session.wait_given = Some(session.chosen),
+            _ => {}
         });
         self.acknowledge();
     }

@@ -49,6 +49,25 @@ fn for_agents(because: &Because) -> Phrase {
             "Set it back with update_task_status to todo first, then assign it.",
             "先に update_task_status で todo に戻してから割り当ててください。",
         ),
+        B::NotAuthenticated => phrase(
+            "Call authenticate first, and pass its session_token to every call.",
+            "先に authenticate を呼び、以後の呼び出しに session_token を付けてください。",
+        ),
+        B::WrongPasskey | B::TooManyTries { .. } | B::NotStaffed { .. } => {
+            phrase("End now, and tell the person who attached you.", "終了し、あなたを接続した人に伝えてください。")
+        }
+        B::NeedsWorkspace { .. } => phrase(
+            "End now, and tell the person who attached you: a task with completion `reported` needs no workspace.",
+            "終了し、あなたを接続した人に伝えてください。completion が `reported` のタスクなら作業場所は不要です。",
+        ),
+        B::NoSuchTool(_) | B::NotYourTool(_) => phrase(
+            "Call help to see what you may call, or get_next_action.",
+            "help で呼べるものを確認するか、get_next_action を呼んでください。",
+        ),
+        B::BadArguments(_) => phrase(
+            "Correct the arguments and call again; help with tool_name shows them.",
+            "引数を直して、もう一度呼んでください。help に tool_name を渡すと引数が分かります。",
+        ),
         B::StaleSession(_) => phrase("End now; nothing more can be called.", "終了してください。もう何も呼べません。"),
         B::AlreadyReported => phrase("Call logout and end.", "logout を呼んで終了してください。"),
         _ => phrase("Call get_next_action.", "get_next_action を呼んでください。"),
@@ -219,7 +238,14 @@ fn for_people(because: &Because, language: Language) -> String {
         | B::UnderJudgement { .. } => {
             say(phrase("See the tree with `saihai task tree`.", "`saihai task tree` で確認してください。"), &[])
         }
-        B::AgentsOnly
+        B::NoSuchTool(_)
+        | B::NotYourTool(_)
+        | B::BadArguments(_)
+        | B::NotAuthenticated
+        | B::WrongPasskey
+        | B::TooManyTries { .. }
+        | B::NeedsWorkspace { .. }
+        | B::AgentsOnly
         | B::OwnersOnly
         | B::RunnersOnly
         | B::ManagersOnly

@@ -53,6 +53,37 @@ fn message(because: &Because, language: Language) -> String {
         B::NobodyThere => say(phrase("That message has no recipient.", "そのメッセージには宛先がありません。"), &[]),
         B::ReasonNeeded(name) => say(phrase("To {0} a task, a reason is needed.", "{0} には理由が必要です。"), &[name]),
 
+        B::NoSuchTool(name) => say(phrase("There is no tool `{0}`.", "ツール `{0}` はありません。"), &[name]),
+        B::NotYourTool(tool) => say(phrase("`{0}` is not yours to call.", "`{0}` を呼ぶ権限がありません。"), &[tool]),
+        B::BadArguments(detail) => say(phrase("Wrong arguments: {0}.", "引数に誤りがあります: {0}。"), &[detail]),
+        B::NotAuthenticated => say(
+            phrase(
+                "No session was named, or its credential is not known.",
+                "セッションが示されていないか、認証情報が不明です。",
+            ),
+            &[],
+        ),
+        B::WrongPasskey => say(
+            phrase(
+                "The project, the agent or the passkey is wrong.",
+                "プロジェクト、エージェント、パスキーのいずれかに誤りがあります。",
+            ),
+            &[],
+        ),
+        B::TooManyTries { seconds } => say(
+            phrase(
+                "Too many wrong passkeys. The next try counts in {0} seconds.",
+                "パスキーの誤りが続いています。{0} 秒後にもう一度試せます。",
+            ),
+            &[seconds],
+        ),
+        B::NeedsWorkspace { task } => say(
+            phrase(
+                "{0} is done when it is merged, and only a runner can give it a workspace; none serves here.",
+                "{0} はマージで完了するタスクで、作業場所を用意するランナーがここでは動いていません。",
+            ),
+            &[task],
+        ),
         B::AgentsOnly => {
             say(phrase("Only an agent's session can do this.", "エージェントのセッションだけが実行できます。"), &[])
         }

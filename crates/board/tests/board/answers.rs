@@ -160,7 +160,7 @@ fn session_without_calls_is_told_only_to_log_out() {
     let task = world.started("w1");
     let session = world.enter("w1", task);
     let left = 5 - world.session(session).calls;
-    world.must(&Actor::Session(session), Command::CountCalls { calls: left });
+    world.must(&Actor::Session(session), Command::CountCalls { calls: left, repeated: None });
     check(&world, session);
     let (step, _) = world.peek(session);
     assert_eq!(Answer::of(&world.board, session, step, world.now).unwrap().tools, [Tool::Logout]);

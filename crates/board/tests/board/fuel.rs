@@ -47,7 +47,7 @@ fn counted_calls_burn_fuel_without_bound_on_their_number() {
     let mut world = World::new();
     let task = world.started("w1");
     let session = world.enter("w1", task);
-    let events = world.must(&Actor::Session(session), Command::CountCalls { calls: u32::MAX });
+    let events = world.must(&Actor::Session(session), Command::CountCalls { calls: u32::MAX, repeated: None });
     assert_eq!((spent(&events), world.task(task).status), (vec![Fuel::Calls], Blocked));
     world.must(&Actor::Session(session), Command::Logout);
 }

@@ -130,7 +130,8 @@ impl Game {
     fn submit(&mut self, id: SessionId, command: &Command) {
         let me = Actor::Session(id);
         let Ok(events) = self.world.attempt(&me, command) else { return };
-        let counted = events.is_empty() && self.world.attempt(&me, &Command::CountCalls { calls: 1 }).is_ok();
+        let counted =
+            events.is_empty() && self.world.attempt(&me, &Command::CountCalls { calls: 1, repeated: None }).is_ok();
         *self.commands.entry(id).or_default() += u64::from(!events.is_empty() || counted);
     }
 
@@ -150,7 +151,7 @@ impl Game {
             6 => Command::SaveContext { context: Context { findings: Some(text), ..Context::default() } },
             7 => Command::ShowMessages,
             8 => Command::Logout,
-            9 => Command::CountCalls { calls: u32::from(a) % 3 },
+            9 => Command::CountCalls { calls: u32::from(a) % 3, repeated: None },
             10 => Command::SendMessage { to: to.map_or(Party::Owner, Party::Agent), content: text, related_task: None },
             11 | 12 => Command::CreateTasks { parent: None, tasks, key: a.is_multiple_of(3).then_some(text) },
             13 => Command::CreateTasks { parent: Some(task), tasks, key: None },

@@ -29,14 +29,16 @@ fn known(what: &What) -> &'static str {
         W::BranchRecorded { .. } | W::SessionClaimed { .. } | W::SessionRunning { .. } => what.kind(),
         W::LeasesRenewed { .. } | W::StopRequested { .. } | W::ProcessEnded { .. } => what.kind(),
         W::WorkspaceExamined { .. } | W::Judged { .. } | W::ModelReported { .. } | W::TaskFetched { .. } => what.kind(),
-        W::StepGiven { .. } | W::ActionChosen { .. } | W::CompletionReported { .. } => what.kind(),
+        W::StepGiven { .. } | W::StepRepeated { .. } | W::ActionChosen { .. } | W::CompletionReported { .. } => {
+            what.kind()
+        }
         W::ContextSaved { .. } | W::LoggedOut { .. } | W::CallsCounted { .. } | W::FuelSpent { .. } => what.kind(),
         W::MessageSent { .. } | W::MessagesShown { .. } | W::MessageExpired { .. } => what.kind(),
     }
 }
 
 /// How many kinds there are, by the arms above.
-pub(crate) const KINDS: usize = 31;
+pub(crate) const KINDS: usize = 32;
 
 pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
@@ -230,6 +232,7 @@ fn about_work() -> Vec<What> {
         What::TaskFetched { session: SESSION },
         What::ContextSaved { session: SESSION, context },
         What::CallsCounted { session: SESSION, calls: 7 },
+        What::StepRepeated { session: SESSION, step: Step::SituationalAwareness, times: 3 },
         What::LoggedOut { session: SESSION },
     ];
     all.extend(steps.map(|step| What::StepGiven { session: SESSION, step }));

@@ -1,7 +1,8 @@
 //! Are secrets, even hashed, shown nowhere (S3, S4)?
 
 use board::{
-    Command, Driver, EndReason, Event, Installation, InstallationCommand, ProcessEnd, Purpose, Role, SecretHash, What,
+    Actor, Code, Command, Driver, EndReason, Event, Installation, InstallationCommand, ProcessEnd, Purpose, Role,
+    SecretHash, What,
 };
 
 use crate::samples::{SECRET, every_event};
@@ -20,7 +21,7 @@ fn debug_output_shows_no_hash() {
     let shown = format!("{claim:?}");
     world.must(&runner(), claim);
     let session = world.task(task).live.unwrap();
-    assert_eq!(world.session(session).credential, Some(hash()));
+    assert_eq!(world.board.session_with(&hash()).map(|found| found.id), Some(session));
     let texts = [
         shown,
         format!("{:?}", world.board.agent(&agent("w1")).unwrap()),
@@ -44,7 +45,9 @@ fn credential_dies_with_the_session() {
     world.must(&runner(), Command::Claim { agent: agent("w1"), purpose, driver, credential, forced: false });
     let session = world.task(task).live.unwrap();
     world.end(session, ProcessEnd::because(EndReason::Lost));
-    assert_eq!(world.session(session).credential, None);
+    let bearer = world.board.session_with(&SecretHash(SECRET.into())).unwrap();
+    assert_eq!((bearer.id, bearer.can_call()), (session, false));
+    assert_eq!(world.refused(&Actor::Session(session), Command::Logout), Code::StaleSession);
 }
 
 /// S4: events for people to see carry no hash; everything else of them stays.

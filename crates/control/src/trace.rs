@@ -1,0 +1,147 @@
+//! How is it remembered what agents and runners were told (E6)? By a task of its own, so that
+//! nobody waits for it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use board::{Seq, Timestamp};
+use serde_json::Value;
+use store::{Decision, Store, StreamName};
+use tokio::sync::{mpsc, oneshot};
+
+/// So many are written together at most.
+const BATCH: usize = 1_024;
+
+/// One decision or call, as it is remembered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    pub at: Timestamp,
+    /// The board on which it was decided.
+    pub seq: Seq,
+    pub kind: &'static str,
+    /// The session or agent it is about.
+    pub subject: String,
+    pub body: Value,
+}
+
+enum Entry {
+    Traced(Traced),
+    /// Tells when everything before it is written.
+    Flush(oneshot::Sender<()>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    entries: mpsc::Sender<Entry>,
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Traced(traced) => traced.fmt(f),
+            Self::Flush(_) => f.write_str("Flush"),
+        }
+    }
+}
+
+impl Trace {
+    pub(crate) fn open(store: Arc<dyn Store>, stream: StreamName) -> Self {
+        let (entries, queue) = mpsc::channel(4 * BATCH);
+        tokio::spawn(write(store, stream, queue));
+        Self { entries }
+    }
+
+    pub(crate) async fn record(&self, traced: Traced) {
+        // Nobody is left to read it if its writer is gone.
+        let _ = self.entries.send(Entry::Traced(traced)).await;
+    }
+
+    /// Waits until everything that was recorded so far is written.
+    pub(crate) async fn flush(&self) {
+        let (done, written) = oneshot::channel();
+        if self.entries.send(Entry::Flush(done)).await.is_ok() {
+            let _ = written.await;
+        }
+    }
+}
+
+async fn write(store: Arc<dyn Store>, stream: StreamName, mut queue: mpsc::Receiver<Entry>) {
+    let mut entries = Vec::with_capacity(BATCH);
+    while queue.recv_many(&mut entries, BATCH).await > 0 {
+        let (mut traced, mut waiting) = (Vec::new(), Vec::new());
+        for entry in entries.drain(..) {
+            match entry {
+                Entry::Traced(one) => traced.push(one),
+                Entry::Flush(done) => waiting.push(done),
+            }
+        }
+        let decisions = together(traced);
+        if !decisions.is_empty()
+            && let Err(error) = store.record(&stream, decisions).await
+        {
+            tracing::warn!(%stream, %error, "decisions were not recorded");
+        }
+        for done in waiting {
+            let _ = done.send(());
+        }
+    }
+}
+
+/// What was said to somebody several times in a row is written once, with how often.
+fn together(traced: Vec<Traced>) -> Vec<Decision> {
+    let mut found: Vec<(Traced, u64)> = Vec::with_capacity(traced.len());
+    let mut last: HashMap<String, usize> = HashMap::new();
+    for one in traced {
+        let before = last.get(&one.subject).and_then(|index| found.get_mut(*index));
+        match before {
+            Some((known, times)) if known.kind == one.kind && known.body == one.body => *times += 1,
+            Some(_) | None => {
+                last.insert(one.subject.clone(), found.len());
+                found.push((one, 1));
+            }
+        }
+    }
+    let decision = |(mut one, times): (Traced, u64)| {
+        if let (Value::Object(body), true) = (&mut one.body, times > 1) {
+            body.insert("times".into(), times.into());
+        }
+        Decision { at: one.at.0, seq: one.seq, kind: one.kind.into(), subject: one.subject, body: one.body.to_string() }
+    };
+    found.into_iter().map(decision).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Traced, together};
+    use board::Timestamp;
+    use serde_json::json;
+
+    /// E6
+    #[test]
+    fn what_is_said_again_and_again_is_written_once_with_how_often() {
+        let said = |seq, subject: &str, action: &str| Traced {
+            at: Timestamp(seq),
+            seq: seq as u64,
+            kind: "next_action",
+            subject: subject.into(),
+            body: json!({ "action": action }),
+        };
+        let written = together(vec![
+            said(1, "ses_1", "work"),
+            said(2, "ses_2", "stop"),
+            said(3, "ses_1", "work"),
+            said(4, "ses_1", "stop"),
+            said(5, "ses_1", "work"),
+        ]);
+        let bodies: Vec<_> = written.iter().map(|one| (one.seq, one.body.as_str())).collect();
+        assert_eq!(
+            bodies,
+            [
+                (1, r#"{"action":"work","times":2}"#),
+                (2, r#"{"action":"stop"}"#),
+                (4, r#"{"action":"stop"}"#),
+                (5, r#"{"action":"work"}"#)
+            ]
+        );
+    }
+}

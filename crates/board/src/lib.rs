@@ -63,7 +63,7 @@ pub use settings::{
 };
 pub use staffing::{Action, Reason, Staffing, must_stop, staff_chat, staff_task, staffing};
 pub use task::{Block, Closing, Context, Kind, Marks, Priority, Status, Task, TaskType, Used, slug};
-pub use text::{Audience, instruction, say_why};
+pub use text::{Audience, instruction, say_rejection, say_why, spoken};
 pub use text_limits::Field;
 pub use time::{Span, Timestamp};
 pub use verdict::{

@@ -21,6 +21,6 @@ pub use decider::{Decider, Judged};
 pub use error::ControlError;
 pub use history::{VerifyReport, events_after, replay, verify};
 pub use project::{Control, Project};
-pub use secret::{NewSecret, passkey_hash, passkey_matches, token_hash};
+pub use secret::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
 pub use trace::Traced;
 pub use writer::{Attendance, Receipt, Writer};

@@ -2,7 +2,7 @@
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
-use board::SecretHash;
+use board::{ProjectId, SecretHash};
 
 /// A secret that was just made. It is printed once and then forgotten.
 pub struct NewSecret {
@@ -24,9 +24,22 @@ impl NewSecret {
         Ok(Self { text: format!("{prefix}_{hex}") })
     }
 
+    /// The credential of one session. It names its project, so that nobody has to search for it.
+    pub fn for_session(project: &ProjectId) -> Result<Self, getrandom::Error> {
+        Self::generate(&format!("{SESSION}{project}"))
+    }
+
     pub fn reveal(&self) -> &str {
         &self.text
     }
+}
+
+const SESSION: &str = "ses.";
+
+/// The project that a session's credential names; `None` if it is none.
+pub fn session_project(secret: &str) -> Option<ProjectId> {
+    let (project, _) = secret.strip_prefix(SESSION)?.rsplit_once('_')?;
+    project.parse().ok()
 }
 
 /// The hash of a random token. Nobody guesses 256 bits, so a fast hash is right.
@@ -47,7 +60,20 @@ pub fn passkey_matches(passkey: &str, hash: &SecretHash) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NewSecret, passkey_hash, passkey_matches, token_hash};
+    use super::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
+
+    /// S3
+    #[test]
+    fn a_sessions_credential_names_its_project() {
+        for name in ["web", "my_app", "a.b-c"] {
+            let Ok(project) = name.parse() else { continue };
+            let secret = NewSecret::for_session(&project).unwrap();
+            assert_eq!(session_project(secret.reveal()), Some(project));
+        }
+        for other in ["", "ses.", "ses.web", "pk_12", "ses._12"] {
+            assert_eq!(session_project(other), None, "{other}");
+        }
+    }
 
     /// S3, S4, F35
     #[test]

@@ -39,8 +39,10 @@ fn one_format(cli: Cli) -> Result<Cli, clap::Error> {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+    use tokio::runtime::Builder;
+    let mut builder = if cli.command.stays() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    let runtime = builder
+        .enable_all()
         .build()
         .map_err(|error| Failure::failed(format!("cannot start: {error}"), "Try again."))?;
     let context = Context::new(cli.global)?;

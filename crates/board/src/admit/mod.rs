@@ -115,6 +115,7 @@ impl<'a> Desk<'a> {
                 | Command::SaveContext { .. }
                 | Command::Logout
                 | Command::CountCalls { .. }
+                | Command::ShowMessages
         );
         if let (false, Some(interrupt)) = (always, interrupt(self.board, session)) {
             return Err(Because::Interrupted(interrupt).into());

@@ -282,7 +282,7 @@ fn asks_again(step: Step) -> bool {
 }
 
 /// What was wrong with the last attempt.
-pub(crate) fn feedback(why: &Rejection, language: Language) -> String {
+pub fn feedback(why: &Rejection, language: Language) -> String {
     let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
     match why {
         Rejection::NoReport => say(

@@ -3,11 +3,12 @@
 mod hints;
 mod instructions;
 mod refusals;
+pub mod spoken;
 mod why;
 
 use crate::Language;
 
-pub use instructions::instruction;
+pub use instructions::{feedback as say_rejection, instruction};
 pub use why::say as say_why;
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.

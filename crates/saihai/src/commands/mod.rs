@@ -6,9 +6,11 @@ mod definitions_in;
 mod doctor;
 mod init;
 mod log;
+mod mcp;
 mod memory;
 mod message;
 mod project;
+mod serve;
 mod session;
 mod task;
 mod token;
@@ -21,6 +23,8 @@ use crate::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(init::Init),
+    Serve(serve::Serve),
+    Mcp(mcp::Mcp),
     /// Projects of this installation
     #[command(subcommand)]
     Project(project::Project),
@@ -49,9 +53,18 @@ pub(crate) enum Command {
     Completions(completions::Completions),
 }
 
+impl Command {
+    /// It goes on and talks to others, instead of answering once.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self, Self::Serve(_) | Self::Mcp(_))
+    }
+}
+
 pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failure> {
     match command {
         Command::Init(init) => init.run(context).await,
+        Command::Serve(serve) => serve.run(context).await,
+        Command::Mcp(mcp) => mcp.run(context).await,
         Command::Project(command) => project::run(context, command).await,
         Command::Agent(command) => agent::run(context, command).await,
         Command::Task(command) => task::run(context, command).await,

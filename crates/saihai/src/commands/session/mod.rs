@@ -4,6 +4,8 @@ mod end;
 mod list;
 mod show;
 mod start;
+mod stop;
+mod trace;
 
 use clap::Subcommand;
 
@@ -16,6 +18,8 @@ pub(crate) enum Session {
     Show(show::Show),
     Start(start::Start),
     End(end::End),
+    Stop(stop::Stop),
+    Trace(trace::Trace),
 }
 
 pub(super) async fn run(context: &Context, command: Session) -> Result<(), Failure> {
@@ -24,5 +28,7 @@ pub(super) async fn run(context: &Context, command: Session) -> Result<(), Failu
         Session::Show(show) => show.run(context).await,
         Session::Start(start) => start.run(context).await,
         Session::End(end) => end.run(context).await,
+        Session::Stop(stop) => stop.run(context).await,
+        Session::Trace(trace) => trace.run(context).await,
     }
 }

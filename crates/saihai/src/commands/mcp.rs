@@ -1,0 +1,27 @@
+//! `saihai mcp`
+
+use clap::Args;
+use control::Attendance;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Serve one agent over stdin and stdout
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For clients that start their MCP servers themselves. It works on the same store as everything else,
+beside `saihai serve` or without it, and ends when the client closes its end.
+
+SAIHAI_TOKEN may hold the session's credential, or the passkey of an agent attached by hand:
+  claude mcp add saihai --env SAIHAI_TOKEN=PASSKEY -- saihai mcp")]
+pub(crate) struct Mcp {}
+
+impl Mcp {
+    pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Staying)?;
+        let token = std::env::var("SAIHAI_TOKEN").ok().filter(|token| !token.is_empty());
+        let served = server::serve_stdio(control, CancellationToken::new(), token).await;
+        served.map_err(|error| Failure::control(error, context.language()))
+    }
+}

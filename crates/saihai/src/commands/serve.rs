@@ -1,0 +1,107 @@
+//! `saihai serve`
+
+use clap::Args;
+use control::{Attendance, Control};
+use server::{Door, DoorError, Listen, Mcp};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, say};
+use crate::show::Format;
+
+/// How long calls that are being answered have when the server ends.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Serve the board to agents over MCP
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Agents reach it at http://ADDR/mcp. It starts no agents; it answers those that come, for every
+project of this installation. Whoever is not on this machine must name it as --allow-host says.
+
+Attach an agent by hand:
+  saihai agent passkey coder
+  claude mcp add --transport http saihai http://127.0.0.1:4700/mcp --header \"Authorization: Bearer PASSKEY\"")]
+pub(crate) struct Serve {
+    /// Where to listen: HOST:PORT (port 0: any free one) or unix:PATH
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4700")]
+    listen: Listen,
+    /// Another name under which clients may reach it; can be given several times
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+}
+
+impl Serve {
+    pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let control = context.control(Attendance::Staying)?;
+        let failed = |error| Failure::control(error, context.language());
+        attend(&control, context).await?;
+        let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
+        let closing = mcp.closing().clone();
+        let door = Door::open(mcp.clone(), closing.clone(), &self.listen, &self.allow_host).await;
+        let door = door.map_err(|error| closed(&error))?;
+        announce(context, &door)?;
+        let ending = async {
+            told_to_end().await;
+            closing.cancel();
+            tokio::time::sleep(GRACE).await;
+        };
+        let served = tokio::select! {
+            served = door.serve() => served,
+            () = ending => Ok(()),
+        };
+        mcp.close().await;
+        served.map_err(|error| closed(&error))
+    }
+}
+
+/// Opens every project, so that what time brings (lapsed leases, old messages) is seen to.
+async fn attend(control: &Control, context: &Context) -> Result<(), Failure> {
+    let installation = context.installation(control).await?.state();
+    for id in installation.projects.keys() {
+        control.project(id).await.map_err(|error| Failure::control(error, context.language()))?;
+    }
+    Ok(())
+}
+
+fn announce(context: &Context, door: &Door) -> Result<(), Failure> {
+    let (url, mcp_url) = (door.url(), door.mcp_url());
+    let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
+    context.format.print(
+        &json,
+        || vec![mcp_url.clone()],
+        || {
+            context.say(
+                format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can go on when it is back."),
+                format!("Saihai は {mcp_url} でエージェントに応答します。\nCtrl-C で終了します。再開すればエージェントは続行できます。"),
+            )
+        },
+    )?;
+    if context.format == Format::Text && matches!(door.url().as_str(), url if url.starts_with("http://0.0.0.0")) {
+        say("note: clients on other machines must be named with --allow-host, and anybody on the network can knock.");
+    }
+    Ok(())
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+async fn told_to_end() {
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signals) => drop(signals.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = terminated => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+fn closed(error: &DoorError) -> Failure {
+    let hint = match error {
+        DoorError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
+        DoorError::Taken(_) => "Use that server, or choose another path with --listen.",
+        DoorError::Serve(_) => "Start it again.",
+    };
+    Failure::new(Exit::Refused, "cannot_listen", error.to_string(), hint)
+}

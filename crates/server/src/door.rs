@@ -1,0 +1,186 @@
+//! Where does the server listen, and for whom?
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use axum::Router;
+use axum::routing::get;
+use axum::serve::ListenerExt as _;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio_util::sync::CancellationToken;
+
+/// A request is text of bounded length; the largest batch of tasks is well below this.
+const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// An address: `HOST:PORT`, where port 0 is any free one, or `unix:PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    Tcp(String),
+    Unix(PathBuf),
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return if path.is_empty() { Err("`unix:` needs a path".into()) } else { Ok(Self::Unix(path.into())) };
+        }
+        let port = text.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
+        match port {
+            Some(Ok(_)) => Ok(Self::Tcp(text.into())),
+            Some(Err(_)) | None => Err(format!("`{text}` is neither HOST:PORT nor unix:PATH")),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    #[error("cannot listen on {address}: {error}")]
+    Listen { address: String, error: std::io::Error },
+    #[error("another server listens on {}", .0.display())]
+    Taken(PathBuf),
+    #[error("the server stopped: {0}")]
+    Serve(std::io::Error),
+}
+
+enum Listener {
+    Tcp { listener: TcpListener, address: SocketAddr },
+    Unix { listener: UnixListener, path: PathBuf },
+}
+
+/// A door that is open: it listens, but nobody is let in before [`Door::serve`].
+pub struct Door {
+    listener: Listener,
+    router: Router,
+    closing: CancellationToken,
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door").field("url", &self.url()).finish_non_exhaustive()
+    }
+}
+
+impl Door {
+    /// Opens a door for `handler`, which is closed with `closing`. Requests must name this machine, the address, or one of `hosts`: a
+    /// page in somebody's browser cannot pose as a local client (DNS rebinding).
+    pub async fn open<H: ServerHandler + Clone>(
+        handler: H,
+        closing: CancellationToken,
+        listen: &Listen,
+        hosts: &[String],
+    ) -> Result<Self, DoorError> {
+        let listener = bind(listen).await?;
+        let mut allowed: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).into();
+        allowed.extend(hosts.iter().cloned());
+        if let Listener::Tcp { address, .. } = &listener {
+            allowed.push(address.ip().to_string());
+        }
+        let origins = allowed.iter().map(|host| match host.contains(':') && !host.starts_with('[') {
+            true if host.parse::<std::net::Ipv6Addr>().is_ok() => format!("http://[{host}]:*"),
+            _ => format!("http://{host}:*"),
+        });
+        // Stateless, with plain answers: a restart costs a connected client nothing (M1).
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(MAX_BODY)
+            .with_cancellation_token(closing.child_token())
+            .with_allowed_origins(origins.collect::<Vec<_>>())
+            .with_allowed_hosts(allowed);
+        let service =
+            StreamableHttpService::new(move || Ok(handler.clone()), NeverSessionManager::default().into(), config);
+        let router = Router::new().route("/healthz", get(|| async { "ok\n" })).nest_service("/mcp", service);
+        Ok(Self { listener, router, closing })
+    }
+
+    /// Where people reach it.
+    pub fn url(&self) -> String {
+        match &self.listener {
+            Listener::Tcp { address, .. } => format!("http://{address}"),
+            Listener::Unix { path, .. } => format!("unix:{}", path.display()),
+        }
+    }
+
+    /// Where agents reach it.
+    pub fn mcp_url(&self) -> String {
+        match &self.listener {
+            Listener::Tcp { address, .. } => format!("http://{address}/mcp"),
+            Listener::Unix { path, .. } => format!("unix:{}:/mcp", path.display()),
+        }
+    }
+
+    /// Lets everybody in until the server closes; calls that wait are answered then.
+    pub async fn serve(self) -> Result<(), DoorError> {
+        let closed = self.closing.clone().cancelled_owned();
+        match self.listener {
+            Listener::Tcp { listener, .. } => {
+                // Without this, answers in two packets wait 40 ms for the client's acknowledgement.
+                let listener = listener.tap_io(|stream| {
+                    let _ = stream.set_nodelay(true);
+                });
+                axum::serve(listener, self.router).with_graceful_shutdown(closed).await.map_err(DoorError::Serve)
+            }
+            Listener::Unix { listener, path } => {
+                let served = axum::serve(listener, self.router).with_graceful_shutdown(closed).await;
+                let _ = std::fs::remove_file(path);
+                served.map_err(DoorError::Serve)
+            }
+        }
+    }
+}
+
+async fn bind(listen: &Listen) -> Result<Listener, DoorError> {
+    match listen {
+        Listen::Tcp(address) => {
+            let failed = |error| DoorError::Listen { address: address.clone(), error };
+            let listener = TcpListener::bind(address).await.map_err(failed)?;
+            let address = listener.local_addr().map_err(failed)?;
+            Ok(Listener::Tcp { listener, address })
+        }
+        Listen::Unix(path) => {
+            clear_stale(path).await?;
+            let failed = |error| DoorError::Listen { address: path.display().to_string(), error };
+            let listener = UnixListener::bind(path).map_err(failed)?;
+            // Only its owner comes in (F90).
+            let owners = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(path, owners).map_err(failed)?;
+            Ok(Listener::Unix { listener, path: path.clone() })
+        }
+    }
+}
+
+/// Removes the socket of a server that is gone; never a file that is something else.
+async fn clear_stale(path: &Path) -> Result<(), DoorError> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    if !found.file_type().is_socket() {
+        return Ok(());
+    }
+    if UnixStream::connect(path).await.is_ok() {
+        return Err(DoorError::Taken(path.to_owned()));
+    }
+    let failed = |error| DoorError::Listen { address: path.display().to_string(), error };
+    std::fs::remove_file(path).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Listen;
+
+    #[test]
+    fn addresses_are_read_or_explained() {
+        assert_eq!("127.0.0.1:0".parse(), Ok(Listen::Tcp("127.0.0.1:0".into())));
+        assert_eq!("[::1]:80".parse(), Ok(Listen::Tcp("[::1]:80".into())));
+        assert_eq!("unix:/run/s.sock".parse(), Ok(Listen::Unix("/run/s.sock".into())));
+        for wrong in ["", "8080", "localhost", "localhost:http", "unix:", "1.2.3.4:99999"] {
+            assert!(wrong.parse::<Listen>().is_err(), "{wrong}");
+        }
+    }
+}

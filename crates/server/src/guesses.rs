@@ -1,0 +1,85 @@
+//! May another passkey be tried? Few wrong ones in a row, then a pause.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+
+use board::{AgentId, ProjectId, Span, Timestamp};
+
+/// Wrong passkeys that cost nothing.
+const FREE: u32 = 5;
+/// The pause after those; it doubles with every further one.
+const FIRST_PAUSE: Span = Span::seconds(10);
+const LONGEST_PAUSE: Span = Span::minutes(15);
+
+/// Whose passkey is tried. All that do not exist are one: their names are the guesser's choice.
+type Whose = Option<(ProjectId, AgentId)>;
+
+#[derive(Clone, Copy, Debug)]
+struct Wrong {
+    times: u32,
+    last: Timestamp,
+}
+
+impl Wrong {
+    fn pause(self) -> Span {
+        match self.times.checked_sub(FREE) {
+            None => Span(0),
+            Some(more) => Span(FIRST_PAUSE.0.saturating_mul(1 << more.min(20)).min(LONGEST_PAUSE.0)),
+        }
+    }
+}
+
+/// The wrong passkeys of late.
+#[derive(Debug, Default)]
+pub(crate) struct Guesses {
+    wrong: Mutex<HashMap<Whose, Wrong>>,
+}
+
+impl Guesses {
+    /// Takes one try, or says in how many seconds the next one counts. It is counted as wrong until
+    /// [`Self::right`]: tries made at the same time are tries all the same.
+    pub(crate) fn try_one(&self, whose: &Whose, now: Timestamp) -> Result<(), i64> {
+        let mut wrong = self.lock();
+        let known = wrong.entry(whose.clone()).or_insert(Wrong { times: 0, last: now });
+        let left = known.pause().0 - (now - known.last).0;
+        if left > 0 {
+            return Err(left.div_euclid(1000) + 1);
+        }
+        *known = Wrong { times: known.times + 1, last: now };
+        Ok(())
+    }
+
+    pub(crate) fn right(&self, whose: &Whose) {
+        self.lock().remove(whose);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Whose, Wrong>> {
+        self.wrong.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Guesses;
+    use board::{Span, Timestamp};
+
+    /// S3: guessing is slow, and costs a known agent nothing but patience.
+    #[test]
+    fn guessing_is_slowed_down_and_forgotten_after_a_right_one() {
+        let guesses = Guesses::default();
+        let whose = Some(("web".parse().unwrap(), "coder".parse().unwrap()));
+        let mut now = Timestamp(0);
+        for _ in 0..5 {
+            guesses.try_one(&whose, now).unwrap();
+        }
+        assert_eq!(guesses.try_one(&whose, now), Err(11));
+        assert_eq!(guesses.try_one(&None, now), Ok(()), "nobody else is slowed down");
+        now = now + Span::seconds(10);
+        guesses.try_one(&whose, now).unwrap();
+        assert_eq!(guesses.try_one(&whose, now), Err(21));
+        now = now + Span::seconds(20);
+        guesses.try_one(&whose, now).unwrap();
+        guesses.right(&whose);
+        assert_eq!(guesses.try_one(&whose, now), Ok(()));
+    }
+}

@@ -1,0 +1,11 @@
+//! The doors: where agents come in. MCP over HTTP and over stdio, one implementation behind both.
+//!
+//! A door parses, finds out who calls, and submits a command to [`control`]; it decides nothing.
+//! What may happen, and what is said about it, is the board's.
+
+mod door;
+mod guesses;
+mod mcp;
+
+pub use door::{Door, DoorError, Listen};
+pub use mcp::{Mcp, serve_stdio};

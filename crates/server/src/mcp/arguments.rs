@@ -1,0 +1,139 @@
+//! How are arguments read, and how are they described? Both from one type.
+
+use board::{Because, TaskId};
+use control::ControlError;
+use rmcp::model::JsonObject;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::call::refuse;
+
+/// Reads arguments. Unknown names, missing ones and wrong types are refused by name.
+pub(crate) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ControlError> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| refuse(Because::BadArguments(error.to_string())))
+}
+
+/// A task id as models write it: `tsk_12`, `12` or the number 12.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskRef(pub(crate) TaskId);
+
+impl<'de> Deserialize<'de> for TaskRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ids;
+        impl Visitor<'_> for Ids {
+            type Value = TaskRef;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a task id such as `tsk_12`")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<TaskRef, E> {
+                text.trim().parse().map(TaskRef).map_err(E::custom)
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<TaskRef, E> {
+                let id = u32::try_from(number).map_err(|_| E::custom("there is no such task id"))?;
+                Ok(TaskRef(TaskId(id)))
+            }
+        }
+        deserializer.deserialize_any(Ids)
+    }
+}
+
+impl JsonSchema for TaskRef {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TaskRef".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}
+
+/// The schema of a set of words, such as statuses.
+macro_rules! words_schema {
+    ($($name:ident: $words:ty),+ $(,)?) => {
+        $(pub(crate) fn $name(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            let words: Vec<_> = <$words>::ALL.iter().map(|word| word.as_str()).collect();
+            schemars::json_schema!({ "enum": words })
+        })+
+    };
+}
+
+words_schema! {
+    statuses: board::Status,
+    priorities: board::Priority,
+    task_types: board::TaskType,
+    outcomes: board::Outcome,
+    choices: board::Choice,
+}
+
+/// A status as it is written; `open` means `todo`.
+pub(crate) fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<board::Status, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    board::Status::parse(&word).map_err(D::Error::custom)
+}
+
+pub(crate) fn status_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<board::Status>, D::Error> {
+    let word = Option::<String>::deserialize(deserializer)?;
+    word.map(|word| board::Status::parse(&word).map_err(D::Error::custom)).transpose()
+}
+
+/// A schema with nothing in it that a model can do without: every list costs every context.
+pub(crate) fn input_schema<T: JsonSchema>() -> JsonObject {
+    let mut schema = schema::<T>();
+    compact(&mut schema);
+    schema.remove("description");
+    object(schema)
+}
+
+pub(crate) fn output_schema<T: JsonSchema>() -> JsonObject {
+    let mut schema = schema::<T>();
+    schema.remove("$schema");
+    schema.remove("title");
+    schema.remove("description");
+    object(schema)
+}
+
+fn schema<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    }
+}
+
+fn object(mut schema: JsonObject) -> JsonObject {
+    schema.entry("type").or_insert_with(|| "object".into());
+    schema
+}
+
+fn compact(schema: &mut JsonObject) {
+    for noise in ["$schema", "title", "format", "default", "additionalProperties", "minimum"] {
+        schema.remove(noise);
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().filter_map(Value::as_object_mut).for_each(compact);
+    }
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        compact(items);
+    }
+}

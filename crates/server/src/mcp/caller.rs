@@ -1,0 +1,143 @@
+//! Who calls? A session, by its credential; a coordinator, by its token; or nobody known.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use board::{Actor, Because, Board, Command, Role, SessionId};
+use control::{ControlError, Project, Receipt, session_project, token_hash};
+use http::request::Parts;
+use rmcp::model::Extensions;
+
+use super::Desk;
+
+/// What a client was configured with: a session's credential, a token, or an agent's passkey.
+#[derive(Clone)]
+pub(crate) struct Bearer(String);
+
+impl std::fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bearer(…)")
+    }
+}
+
+impl Bearer {
+    pub(crate) fn new(secret: String) -> Self {
+        Self(secret)
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Caller {
+    Nobody,
+    Session(InSession),
+    Token(Role),
+}
+
+/// A call that comes from a session, which may be over.
+#[derive(Debug)]
+pub(crate) struct InSession {
+    pub(crate) project: Project,
+    pub(crate) id: SessionId,
+    /// The board as of the beginning of the call.
+    pub(crate) board: Arc<Board>,
+    /// This call left an event, which counts it.
+    counted: AtomicBool,
+}
+
+impl InSession {
+    pub(crate) fn new(project: Project, board: Arc<Board>, id: SessionId) -> Self {
+        Self { project, id, board, counted: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn session(&self) -> Result<&board::Session, ControlError> {
+        Ok(self.board.session(self.id)?)
+    }
+
+    pub(crate) fn agent(&self) -> Result<&board::Agent, ControlError> {
+        Ok(self.board.agent(&self.session()?.agent)?)
+    }
+
+    /// The session's task; a chat has none.
+    pub(crate) fn task(&self) -> Result<&board::Task, ControlError> {
+        let id = self.session()?.task().ok_or(Because::TaskSessionOnly).map_err(board::Refusal::from)?;
+        Ok(self.board.task(id)?)
+    }
+
+    pub(crate) async fn submit(&self, command: Command) -> Result<Receipt<Board>, ControlError> {
+        let receipt = self.project.submit(Actor::Session(self.id), command).await?;
+        if !receipt.events.is_empty() {
+            self.mark_counted();
+        }
+        Ok(receipt)
+    }
+
+    pub(crate) fn mark_counted(&self) {
+        self.counted.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counted.load(Ordering::Relaxed)
+    }
+}
+
+impl Desk {
+    /// What came with the request, or with the client's environment.
+    pub(super) fn bearer_of(&self, extensions: &Extensions) -> Option<Bearer> {
+        let header = extensions.get::<Parts>()?.headers.get(http::header::AUTHORIZATION);
+        let header = header.and_then(|value| value.to_str().ok());
+        let secret =
+            header.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        secret.map(|(_, secret)| Bearer::new(secret.trim().to_owned()))
+    }
+
+    /// Who has this bearer, or names this session. A bearer that is a session's cannot speak for
+    /// another one.
+    pub(super) async fn caller(
+        &self,
+        bearer: Option<&Bearer>,
+        session_token: Option<&str>,
+    ) -> Result<Caller, ControlError> {
+        let bearer = bearer.or(self.bearer.as_ref());
+        let by_bearer = match bearer {
+            Some(bearer) => self.session_with(bearer.reveal()).await?,
+            None => None,
+        };
+        let named = match session_token {
+            Some(token) => self.session_with(token).await?,
+            None => None,
+        };
+        Ok(match (by_bearer, session_token, named) {
+            (Some(own), None, _) => Caller::Session(own),
+            (Some(own), Some(_), Some(named))
+                if own.id == named.id && own.board.settings.id == named.board.settings.id =>
+            {
+                Caller::Session(own)
+            }
+            (Some(_), Some(_), _) => Caller::Nobody,
+            (None, Some(_), Some(named)) => Caller::Session(named),
+            (None, Some(_), None) => Caller::Nobody,
+            (None, None, _) => match bearer.and_then(|bearer| self.role_of(bearer)) {
+                Some(role) => Caller::Token(role),
+                None => Caller::Nobody,
+            },
+        })
+    }
+
+    async fn session_with(&self, secret: &str) -> Result<Option<InSession>, ControlError> {
+        let Some(id) = session_project(secret) else { return Ok(None) };
+        let Some(project) = self.project(&id).await? else { return Ok(None) };
+        let board = project.newest().await?;
+        let found = board.session_with(&token_hash(secret)).map(|session| session.id);
+        Ok(found.map(|session| InSession::new(project, board, session)))
+    }
+
+    fn role_of(&self, bearer: &Bearer) -> Option<Role> {
+        let hash = token_hash(bearer.reveal());
+        let installation = self.installation.state();
+        installation.tokens.values().find(|token| token.hash == hash && !token.revoked).map(|token| token.role)
+    }
+}

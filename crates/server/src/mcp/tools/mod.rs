@@ -1,0 +1,8 @@
+//! What does each tool do? One file per subject.
+
+pub(super) mod authentication;
+pub(super) mod chat;
+pub(super) mod coordination;
+pub(super) mod managing;
+pub(super) mod own;
+pub(super) mod tasks;

@@ -2,6 +2,7 @@
 //!
 //! `./scripts/bench` runs it.
 
+mod asking;
 mod durable;
 mod list;
 mod open;
@@ -18,7 +19,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P2, P3, P5
+    /// Only these: P1, P2, P3, P5
     only: Vec<String>,
 }
 
@@ -35,9 +36,9 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    for (id, measure) in
-        [("P2", durable::measure as fn() -> anyhow::Result<Vec<Row>>), ("P3", list::measure), ("P5", open::measure)]
-    {
+    let all: [(&str, fn() -> anyhow::Result<Vec<Row>>); 4] =
+        [("P1", asking::measure), ("P2", durable::measure), ("P3", list::measure), ("P5", open::measure)];
+    for (id, measure) in all {
         if wanted(id) {
             eprintln!("measuring {id} …");
             rows.extend(measure()?);

@@ -150,8 +150,17 @@ impl Project {
 
     /// The next step of a session (N1). Giving it may be an event; the trace has it in any case.
     pub async fn next_action(&self, session: SessionId) -> Result<Answer, ControlError> {
+        self.next_action_from(None, session).await
+    }
+
+    /// The same for a caller who has just seen the newest board.
+    pub async fn next_action_on(&self, board: Arc<Board>, session: SessionId) -> Result<Answer, ControlError> {
+        self.next_action_from(Some(board), session).await
+    }
+
+    async fn next_action_from(&self, newest: Option<Arc<Board>>, session: SessionId) -> Result<Answer, ControlError> {
         let asked = self.clock.now();
-        let given = match self.give_again(session, asked).await {
+        let given = match self.give_again(newest, session, asked).await {
             Ok(None) => self.give(session).await,
             Ok(Some(given)) => Ok(given),
             Err(error) => Err(error),
@@ -174,11 +183,22 @@ impl Project {
 
     /// An answer that changes nothing but how often it was given is not waited for: it is given
     /// from the board in memory, if nobody has written since, and counted later.
-    async fn give_again(&self, session: SessionId, now: Timestamp) -> Result<Option<Given>, ControlError> {
-        let board = self.board();
-        if self.store.head(&self.stream).await?.seq != board.seq {
-            return Ok(None);
-        }
+    async fn give_again(
+        &self,
+        newest: Option<Arc<Board>>,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<Option<Given>, ControlError> {
+        let board = match newest {
+            Some(board) => board,
+            None => {
+                let board = self.board();
+                if self.store.head(&self.stream).await?.seq != board.seq {
+                    return Ok(None);
+                }
+                board
+            }
+        };
         let (step, row) = next_action(&board, session, now)?;
         let events = admit(&board, &Actor::Session(session), &Command::NextAction, now)?;
         let call = match events.as_slice() {

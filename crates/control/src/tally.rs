@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use board::{Board, SessionId, Span, Step, Timestamp};
 
 /// So many calls of one session are told at once,
-const MOST: u32 = 64;
+const MOST: u32 = 256;
 /// or after so long, with the next call: so "last call" is never older than this.
 const AT_LEAST_EVERY: Span = Span::seconds(1);
 /// Beyond so many sessions those that are over are forgotten.

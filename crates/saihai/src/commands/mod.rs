@@ -1,6 +1,7 @@
 //! Which commands are there?
 
 mod agent;
+mod chat;
 mod completions;
 mod definitions_in;
 mod doctor;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     /// Messages between you and the agents
     #[command(subcommand)]
     Message(message::Message),
+    Chat(chat::Chat),
     /// Tokens for people, runners and coordinators
     #[command(subcommand)]
     Token(token::Token),
@@ -56,7 +58,7 @@ pub(crate) enum Command {
 impl Command {
     /// It goes on and talks to others, instead of answering once.
     pub(crate) fn stays(&self) -> bool {
-        matches!(self, Self::Serve(_) | Self::Mcp(_))
+        matches!(self, Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }
 }
 
@@ -71,6 +73,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Session(command) => session::run(context, command).await,
         Command::Memory(command) => memory::run(context, command).await,
         Command::Message(command) => message::run(context, command).await,
+        Command::Chat(chat) => chat.run(context).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Log(command) => log::run(context, command).await,
         Command::Doctor(doctor) => doctor.run(context).await,

@@ -1,5 +1,6 @@
 //! What an agent does about itself: its next step, its task, its report.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use board::{Answer, Command, Outcome, Step, Tool, spoken};
@@ -42,14 +43,14 @@ impl Handle for GetNextAction {
 /// The next step; if that is to wait for a message, what there is when one arrives, at the end of
 /// the wait, or when the server closes or the client has gone.
 async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Result<Answer, ControlError> {
-    let answer = session.project.next_action(session.id).await?;
+    let answer = session.project.next_action_on(Arc::clone(&session.board), session.id).await?;
     if answer.step != Step::WaitForMessages {
         return Ok(answer);
     }
     let mut boards = session.project.writer().watch();
     let clock = session.project.clock();
     let moved = async {
-        let elsewhere = |board: &std::sync::Arc<board::Board>| {
+        let elsewhere = |board: &Arc<board::Board>| {
             let next = board::next_action(board, session.id, clock.now());
             next.map_or(true, |(step, _)| step != Step::WaitForMessages)
         };

@@ -1,0 +1,149 @@
+//! `saihai chat`
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
+
+use board::view::MessageView;
+use board::{AgentId, Board, Command, Message, MessageId, Party};
+use clap::Args;
+use control::Attendance;
+use tokio::sync::mpsc;
+
+use crate::context::{Context, Opened};
+use crate::failure::Failure;
+use crate::show::{Format, clean};
+
+/// Talk with an agent
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every line you type is a message; what the agent writes appears as it comes. Ctrl-D ends it. The agent
+is started for a chat by a runner, or attached by hand. Without a terminal the lines of stdin are sent,
+and it ends when the agent has answered:
+  echo \"How far are you?\" | saihai chat lead
+
+With --json every message is one line of JSON.")]
+pub(crate) struct Chat {
+    /// The agent's id
+    agent: AgentId,
+    /// How many earlier messages to show
+    #[arg(long, short = 'n', default_value_t = 10, value_name = "N")]
+    lines: usize,
+}
+
+/// A conversation in progress.
+struct Talk<'a> {
+    opened: &'a Opened,
+    agent: Party,
+    format: Format,
+    shown: MessageId,
+    /// The last message the agent owes an answer to.
+    asked: Option<MessageId>,
+}
+
+impl Chat {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open_attending(Attendance::Staying).await?;
+        let board = opened.board();
+        board.agent(&self.agent).map_err(|refusal| opened.refusal(refusal))?;
+        let agent = Party::Agent(self.agent);
+        let mut talk = Talk { opened: &opened, agent, format: context.format, shown: MessageId(0), asked: None };
+        talk.begin(&board, self.lines);
+        let mut lines = read_lines();
+        let mut boards = opened.project.writer().watch();
+        let mut typing = true;
+        loop {
+            tokio::select! {
+                line = lines.recv(), if typing => match line {
+                    Some(line) if line.trim().is_empty() => {}
+                    Some(line) => talk.send(line).await?,
+                    None if std::io::stdin().is_terminal() || talk.asked.is_none() => return Ok(()),
+                    None => typing = false,
+                },
+                changed = boards.changed() => {
+                    let board = Arc::clone(&boards.borrow_and_update());
+                    talk.show(&board);
+                    if changed.is_err() || (!typing && talk.asked.is_none()) {
+                        return Ok(());
+                    }
+                    talk.check_expired(&board)?;
+                }
+            }
+        }
+    }
+}
+
+impl Talk<'_> {
+    fn concerns(&self, message: &Message) -> bool {
+        message.from == self.agent || message.to == self.agent
+    }
+
+    /// Shows what was said before.
+    fn begin(&mut self, board: &Board, lines: usize) {
+        let mut before: Vec<_> = board.messages.iter().rev().filter(|m| self.concerns(m)).take(lines).collect();
+        before.reverse();
+        before.into_iter().for_each(|message| self.print(board, message));
+        self.shown = board.messages.last().map_or(MessageId(0), |message| message.id);
+    }
+
+    fn show(&mut self, board: &Board) {
+        let new: Vec<_> = board.messages.iter().rev().take_while(|message| message.id > self.shown).collect();
+        let new: Vec<_> = new.into_iter().rev().filter(|message| self.concerns(message)).collect();
+        new.iter().for_each(|message| self.print(board, message));
+        if new.iter().any(|message| message.from == self.agent) {
+            self.asked = None;
+        }
+        self.shown = board.messages.last().map_or(self.shown, |message| message.id);
+    }
+
+    fn print(&self, board: &Board, message: &Message) {
+        let view = MessageView::of(board, message);
+        let line = match self.format {
+            Format::Json => serde_json::to_string(&view).unwrap_or_default(),
+            Format::Quiet => view.id.to_string(),
+            Format::Text => format!("{}: {}", view.from, clean(view.content).replace('\n', "\n  ")),
+        };
+        // Whoever closed the pipe has read enough.
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }
+
+    async fn send(&mut self, content: String) -> Result<(), Failure> {
+        let command = Command::SendMessage { to: self.agent.clone(), content, related_task: None };
+        let receipt = self.opened.submit(command).await?;
+        self.asked = receipt.after.messages.last().map(|message| message.id);
+        // What was typed is on the screen already; what came through a pipe is not.
+        if std::io::stdin().is_terminal() {
+            self.shown = self.asked.unwrap_or(self.shown);
+        }
+        Ok(())
+    }
+
+    fn check_expired(&self, board: &Board) -> Result<(), Failure> {
+        let asked = self.asked.and_then(|id| board.messages.iter().rev().find(|message| message.id == id));
+        match asked {
+            Some(message) if message.expired => Err(Failure::failed(
+                self.opened.say(
+                    format!("{} expired: nobody came to read it.", message.id),
+                    format!("{} は期限切れです。読まれませんでした。", message.id),
+                ),
+                self.opened.say(
+                    "Start a runner, or attach the agent by hand; then write again.",
+                    "ランナーを起動するか、エージェントを手動で接続してから、もう一度送ってください。",
+                ),
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The lines of stdin, read by a thread of its own: reading them cannot be interrupted.
+fn read_lines() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

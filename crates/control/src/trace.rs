@@ -3,14 +3,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use board::{Seq, Timestamp};
 use serde_json::Value;
 use store::{Decision, Store, StreamName};
 use tokio::sync::{mpsc, oneshot};
 
-/// So many are written together at most.
-const BATCH: usize = 1_024;
+/// So many may be waiting; beyond that, those who record wait.
+const WAITING: usize = 4_096;
+/// How long the first waits for others: a trace is read by people, and every write costs a sync.
+const LINGER: Duration = Duration::from_millis(25);
 
 /// One decision or call, as it is remembered.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,57 +27,57 @@ pub struct Traced {
     pub body: Value,
 }
 
-enum Entry {
-    Traced(Traced),
-    /// Tells when everything before it is written.
-    Flush(oneshot::Sender<()>),
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
-    entries: mpsc::Sender<Entry>,
-}
-
-impl std::fmt::Debug for Entry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Traced(traced) => traced.fmt(f),
-            Self::Flush(_) => f.write_str("Flush"),
-        }
-    }
+    entries: mpsc::Sender<Traced>,
+    /// Whoever waits for everything before it to be written.
+    flushes: mpsc::Sender<oneshot::Sender<()>>,
 }
 
 impl Trace {
     pub(crate) fn open(store: Arc<dyn Store>, stream: StreamName) -> Self {
-        let (entries, queue) = mpsc::channel(4 * BATCH);
-        tokio::spawn(write(store, stream, queue));
-        Self { entries }
+        let (entries, queue) = mpsc::channel(WAITING);
+        let (flushes, waiting) = mpsc::channel(16);
+        tokio::spawn(write(store, stream, queue, waiting));
+        Self { entries, flushes }
     }
 
     pub(crate) async fn record(&self, traced: Traced) {
         // Nobody is left to read it if its writer is gone.
-        let _ = self.entries.send(Entry::Traced(traced)).await;
+        let _ = self.entries.send(traced).await;
     }
 
     /// Waits until everything that was recorded so far is written.
     pub(crate) async fn flush(&self) {
         let (done, written) = oneshot::channel();
-        if self.entries.send(Entry::Flush(done)).await.is_ok() {
+        if self.flushes.send(done).await.is_ok() {
             let _ = written.await;
         }
     }
 }
 
-async fn write(store: Arc<dyn Store>, stream: StreamName, mut queue: mpsc::Receiver<Entry>) {
-    let mut entries = Vec::with_capacity(BATCH);
-    while queue.recv_many(&mut entries, BATCH).await > 0 {
+async fn write(
+    store: Arc<dyn Store>,
+    stream: StreamName,
+    mut queue: mpsc::Receiver<Traced>,
+    mut flushes: mpsc::Receiver<oneshot::Sender<()>>,
+) {
+    loop {
         let (mut traced, mut waiting) = (Vec::new(), Vec::new());
-        for entry in entries.drain(..) {
-            match entry {
-                Entry::Traced(one) => traced.push(one),
-                Entry::Flush(done) => waiting.push(done),
+        tokio::select! {
+            first = queue.recv() => match first {
+                Some(first) => traced.push(first),
+                None => return,
+            },
+            Some(done) = flushes.recv() => waiting.push(done),
+        }
+        if waiting.is_empty() {
+            tokio::select! {
+                () = tokio::time::sleep(LINGER) => {}
+                Some(done) = flushes.recv() => waiting.push(done),
             }
         }
+        traced.extend(std::iter::from_fn(|| queue.try_recv().ok()));
         let decisions = together(traced);
         if !decisions.is_empty()
             && let Err(error) = store.record(&stream, decisions).await
@@ -82,6 +85,7 @@ async fn write(store: Arc<dyn Store>, stream: StreamName, mut queue: mpsc::Recei
             tracing::warn!(%stream, %error, "decisions were not recorded");
         }
         for done in waiting {
+            // Whoever does not wait any more has gone away.
             let _ = done.send(());
         }
     }

@@ -8,4 +8,4 @@ mod guesses;
 mod mcp;
 
 pub use door::{Door, DoorError, Listen};
-pub use mcp::{Mcp, serve_stdio};
+pub use mcp::{Mcp, serve_stdio, tools_page};

@@ -127,6 +127,10 @@ static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     ]
 });
 
+pub(crate) fn all() -> &'static [Entry] {
+    &CATALOGUE
+}
+
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.tool.as_str() == name)
 }
@@ -145,6 +149,10 @@ pub(crate) fn listed(caller: &Caller) -> Vec<rmcp::model::Tool> {
 }
 
 impl Entry {
+    pub(crate) fn shown_with_credential(&self) -> &rmcp::model::Tool {
+        &self.listed[0]
+    }
+
     pub(crate) fn shown_to(&self, caller: &Caller) -> &rmcp::model::Tool {
         match caller {
             Caller::Session(_) | Caller::Token(_) => &self.listed[0],

@@ -7,6 +7,7 @@ mod arguments;
 mod call;
 mod caller;
 mod catalogue;
+mod page;
 mod refused;
 mod shapes;
 mod tools;
@@ -26,6 +27,8 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use tokio_util::sync::CancellationToken;
+
+pub use self::page::tools_page;
 
 use self::caller::Bearer;
 use crate::guesses::Guesses;

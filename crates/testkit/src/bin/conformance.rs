@@ -1,0 +1,23 @@
+//! A server for the conformance suite: ours, on any free port, with the suite's tools and an empty
+//! store. Prints where it listens, as one line of JSON, and serves until it is killed.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use control::{Attendance, Control, SystemClock};
+use server::{Door, Mcp};
+use store::MemoryStore;
+use testkit::conformance::Examined;
+use tokio_util::sync::CancellationToken;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), Attendance::Staying);
+    let mcp = Mcp::new(control, CancellationToken::new()).await?;
+    let closing = mcp.closing().clone();
+    let door = Door::open(Examined(mcp), closing, &"127.0.0.1:0".parse()?, &[]).await?;
+    let mut out = std::io::stdout();
+    writeln!(out, "{}", serde_json::json!({ "mcp_url": door.mcp_url() }))?;
+    out.flush()?;
+    Ok(door.serve().await?)
+}

@@ -2,23 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use board::{
     Actor, AgentId, Answer, Board, Command, Event, Installation, ProjectId, Seq, SessionId, Settings, Staffing,
     Timestamp, What, admit, next_action, next_due, repeats_left, staffing,
 };
 use serde_json::json;
-use store::{Decision, Store, StoreError, StreamName};
+use store::{Decision, Store, StreamName};
 use tokio::sync::Mutex;
 
 use crate::tally::{Call, Tally, Tell, Untold};
 use crate::trace::{Trace, Traced};
 use crate::writer::ABANDONED;
 use crate::{Attendance, Clock, ControlError, Receipt, Writer};
-
-/// How long reading what others wrote may take; usually it is a fraction of a second.
-const CATCHING_UP: Duration = Duration::from_secs(10);
 
 /// A store with the streams of it that are open.
 pub struct Control {
@@ -114,16 +110,7 @@ impl Project {
     /// The board with everything that anybody has written by now. For those who stay: whoever only
     /// passes by learns what others wrote with its next command.
     pub async fn newest(&self) -> Result<Arc<Board>, ControlError> {
-        let board = self.board();
-        let seq = self.store.head(&self.stream).await?.seq;
-        if board.seq >= seq {
-            return Ok(board);
-        }
-        let mut boards = self.writer.watch();
-        let caught_up = tokio::time::timeout(CATCHING_UP, boards.wait_for(|board| board.seq >= seq)).await;
-        let late = || ControlError::Store(StoreError::Failed("what others wrote could not be read".into()));
-        let board = caught_up.map_err(|_| late())?.map_err(|_| ControlError::Closed)?;
-        Ok(Arc::clone(&board))
+        self.writer.newest().await
     }
 
     pub fn writer(&self) -> &Writer<Board> {

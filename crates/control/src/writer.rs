@@ -14,6 +14,9 @@ use crate::{Clock, ControlError, Decider};
 /// The most commands that are judged and committed together.
 const BATCH: usize = 256;
 
+/// How long reading what others wrote may take; usually it is a fraction of a second.
+const CATCHING_UP: Duration = Duration::from_secs(10);
+
 /// How long after its start whoever stays lets leases lapse: time in which no server could be
 /// reached does not count against a runner (S2).
 const SETTLING: Span = Span::seconds(60);
@@ -45,10 +48,18 @@ struct Request<D: Decider> {
 }
 
 /// A handle to the task that writes a stream. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Writer<D: Decider> {
     requests: mpsc::Sender<Request<D>>,
     state: watch::Receiver<Arc<D>>,
+    store: Arc<dyn Store>,
+    stream: StreamName,
+}
+
+impl<D: Decider> std::fmt::Debug for Writer<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("stream", &self.stream).finish_non_exhaustive()
+    }
 }
 
 impl<D: Decider> std::fmt::Debug for Request<D> {
@@ -73,9 +84,10 @@ impl<D: Decider> Writer<D> {
         let (publish, watching) = watch::channel(Arc::clone(&state));
         let (requests, queue) = mpsc::channel(4 * BATCH);
         let opened = clock.now();
+        let handle = Self { requests, state: watching, store: Arc::clone(&store), stream: stream.clone() };
         let task = Task { store, clock, stream, committed: state, publish, snapshot_seq, foreign, opened };
         tokio::spawn(task.run(queue));
-        Ok(Self { requests, state: watching })
+        Ok(handle)
     }
 
     /// Submits a command and waits until it is refused, or durable.
@@ -88,6 +100,21 @@ impl<D: Decider> Writer<D> {
     /// The state as of the last commit that this process has seen.
     pub fn state(&self) -> Arc<D> {
         Arc::clone(&self.state.borrow())
+    }
+
+    /// The state with everything that anybody has written by now. For those who stay: whoever only
+    /// passes by learns what others wrote with its next command.
+    pub async fn newest(&self) -> Result<Arc<D>, ControlError> {
+        let state = self.state();
+        let seq = self.store.head(&self.stream).await?.seq;
+        if state.seq() >= seq {
+            return Ok(state);
+        }
+        let mut states = self.watch();
+        let caught_up = tokio::time::timeout(CATCHING_UP, states.wait_for(|state| state.seq() >= seq)).await;
+        let late = || ControlError::Store(StoreError::Failed("what others wrote could not be read".into()));
+        let state = caught_up.map_err(|_| late())?.map_err(|_| ControlError::Closed)?;
+        Ok(Arc::clone(&state))
     }
 
     /// A receiver that is told of every new state, whoever caused it.

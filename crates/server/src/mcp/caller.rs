@@ -120,8 +120,8 @@ impl Desk {
             (Some(_), Some(_), _) => Caller::Nobody,
             (None, Some(_), Some(named)) => Caller::Session(named),
             (None, Some(_), None) => Caller::Nobody,
-            (None, None, _) => match bearer.and_then(|bearer| self.role_of(bearer)) {
-                Some(role) => Caller::Token(role),
+            (None, None, _) => match bearer {
+                Some(bearer) => self.role_of(bearer).await?.map_or(Caller::Nobody, Caller::Token),
                 None => Caller::Nobody,
             },
         })
@@ -135,9 +135,10 @@ impl Desk {
         Ok(found.map(|session| InSession::new(project, board, session)))
     }
 
-    fn role_of(&self, bearer: &Bearer) -> Option<Role> {
+    async fn role_of(&self, bearer: &Bearer) -> Result<Option<Role>, ControlError> {
         let hash = token_hash(bearer.reveal());
-        let installation = self.installation.state();
-        installation.tokens.values().find(|token| token.hash == hash && !token.revoked).map(|token| token.role)
+        let installation = self.installation.newest().await?;
+        let known = installation.tokens.values().find(|token| token.hash == hash && !token.revoked);
+        Ok(known.map(|token| token.role))
     }
 }

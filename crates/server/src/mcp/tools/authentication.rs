@@ -96,7 +96,7 @@ impl Authenticate {
 impl Desk {
     /// The agent of that name. Without a project's name it is the only one there is.
     async fn known(&self, project: Option<&str>, agent: &str) -> Result<Option<Known>, ControlError> {
-        let installation = self.installation.state();
+        let installation = self.installation.newest().await?;
         let named = match (project, installation.projects.len()) {
             (Some(name), _) => name.parse().ok(),
             (None, 1) => installation.projects.keys().next().cloned(),

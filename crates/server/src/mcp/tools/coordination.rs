@@ -87,7 +87,7 @@ impl Handle for ListActiveProjectsWithAgents {
     type Answer = ActiveProjects;
 
     async fn run(self, call: Call) -> Result<ActiveProjects, ControlError> {
-        let installation = call.desk.installation.state();
+        let installation = call.desk.installation.newest().await?;
         let mut projects = Vec::new();
         for known in installation.projects.values() {
             let Some(project) = call.desk.project(&known.id).await? else { continue };

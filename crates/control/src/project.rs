@@ -66,9 +66,10 @@ impl Control {
         Ok(project)
     }
 
-    /// Waits until what is to be remembered is written. To be called before the process ends.
+    /// Waits until what is to be counted and remembered is written. To be called before the process ends.
     pub async fn close(&self) {
         for project in self.projects.lock().await.values() {
+            project.tell_all().await;
             project.trace.flush().await;
         }
     }
@@ -247,6 +248,15 @@ impl Project {
         match self.tally.take(session) {
             Some(untold) => self.count(session, untold).await,
             None => Ok(()),
+        }
+    }
+
+    /// The same of every session: whoever comes next must not begin to count anew (G2).
+    async fn tell_all(&self) {
+        for (session, untold) in self.tally.take_all() {
+            if let Err(error) = self.count(session, untold).await {
+                tracing::warn!(%session, %error, "calls were not counted");
+            }
         }
     }
 

@@ -92,6 +92,10 @@ impl Tally {
         self.lock().remove(&session)
     }
 
+    pub(crate) fn take_all(&self) -> HashMap<SessionId, Untold> {
+        std::mem::take(&mut *self.lock())
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Untold>> {
         self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -119,8 +119,8 @@ async fn remember(
     if live && !session.is_counted() {
         session.project.called(session.id).await?;
     }
-    // The next step is in the trace already, with its reason.
-    if name == Tool::GetNextAction.as_str() {
+    // A next step that was given is in the trace already, with its reason.
+    if name == Tool::GetNextAction.as_str() && session.is_counted() {
         return Ok(());
     }
     let mut body = json!({ "tool": name.chars().take(80).collect::<String>() });

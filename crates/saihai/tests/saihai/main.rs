@@ -10,6 +10,7 @@ mod exits;
 mod init;
 mod language;
 mod log;
+mod mcp;
 mod memory;
 mod merged;
 mod messages;

@@ -1,0 +1,127 @@
+//! Do the owner and an agent talk, with nothing lost and nobody started for ever?
+
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+use super::stage::{PATIENCE, Stage, over_both};
+use crate::world::column;
+
+/// The owner has written, and the agent has come and said which model it is.
+async fn chatting(stage: &mut Stage, texts: &[String]) -> Agent {
+    for text in texts {
+        stage.world.ok(&["message", "send", "coder", text]);
+    }
+    let wanted = stage.staffing("coder").await;
+    assert_eq!([&wanted["action"], &wanted["reason"], &wanted["purpose"]], ["start", "has_pending_purpose", "chat"]);
+    let mut coder = stage.claim_chat("coder").await;
+    coder.must("authenticate", json!({})).await;
+    assert_eq!(coder.told().await, "report_model");
+    coder.must("report_model", json!({ "provider": "anthropic", "model_id": "m" })).await;
+    coder
+}
+
+async fn read(coder: &mut Agent) -> Value {
+    let told = coder.next().await;
+    assert_eq!([&told["action"], &told["state"]], ["get_pending_messages", "chat_session"]);
+    coder.must("get_pending_messages", json!({})).await
+}
+
+async fn waits(stage: &Stage, session: &str) -> usize {
+    stage.trace(session).await.iter().filter(|entry| entry["action"] == "wait_for_messages").count()
+}
+
+/// N2.4, N2.5, A1.9, F25, F88: the owner writes, the agent is started, reads, answers and waits; the
+/// wait ends because a message comes, not because its time is over.
+#[tokio::test]
+async fn owner_and_agent_talk() {
+    over_both(async |mut stage| {
+        stage.world.ok(&["project", "pause"]);
+        let mut coder = chatting(&mut stage, &["How far are you?".into()]).await;
+        let pending = read(&mut coder).await;
+        assert_eq!(column(&pending["pending_messages"], "content"), ["How far are you?"]);
+        assert_eq!((&pending["cursor"], &pending["context"]), (&json!("msg_1"), &json!([])));
+        coder.must("send_message", json!({ "to": "owner", "content": "Half." })).await;
+        let said = stage.world.json(&["message", "list", "--agent", "coder"]);
+        assert_eq!(column(&said, "content"), ["How far are you?", "Half."]);
+        assert_eq!(said[0]["read"], true);
+
+        let short = coder.must("get_next_action", json!({ "timeout_seconds": 1 })).await;
+        assert_eq!([&short["action"], &short["state"]], ["wait_for_messages", "chat_waiting"]);
+        let (id, before) = (coder.id(), waits(&stage, &coder.id()).await);
+        let asking = tokio::spawn(async move { (coder.next().await, coder) });
+        let begun = async {
+            while waits(&stage, &id).await == before {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, begun).await.unwrap();
+        stage.world.ok(&["message", "send", "coder", "And the tests?"]);
+        let answered = tokio::time::timeout(std::time::Duration::from_secs(40), asking).await;
+        let (told, mut coder) = answered.expect("before the 45 seconds are over").unwrap();
+        assert_eq!(told["action"], "get_pending_messages");
+        let pending = coder.must("get_pending_messages", json!({})).await;
+        assert_eq!(column(&pending["pending_messages"], "content"), ["And the tests?"]);
+        assert_eq!(column(&pending["context"], "content"), ["How far are you?", "Half."]);
+
+        stage.leave(coder).await;
+        assert_eq!(stage.staffed("coder").await, ["hold", "no_in_progress_task"]);
+    })
+    .await;
+}
+
+/// F86: more than ten unread messages all arrive, once, in their order; what comes while they are
+/// read is not taken for read.
+#[tokio::test]
+async fn every_unread_message_arrives_once() {
+    over_both(async |mut stage| {
+        let texts: Vec<_> = (1..=13).map(|number| format!("number {number}")).collect();
+        let mut coder = chatting(&mut stage, &texts).await;
+        let pending = read(&mut coder).await;
+        assert_eq!(column(&pending["pending_messages"], "content"), texts);
+        assert_eq!(pending["cursor"], "msg_13");
+        stage.world.ok(&["message", "send", "coder", "one more"]);
+        let again = read(&mut coder).await;
+        assert_eq!(column(&again["pending_messages"], "content"), ["one more"]);
+        assert_eq!(column(&again["context"], "content"), texts[3..]);
+        stage.leave(coder).await;
+        assert_eq!(stage.world.json(&["message", "list"]).as_array().unwrap().len(), 14);
+    })
+    .await;
+}
+
+/// F87, A3: a message that was read and not answered starts nobody again; one that was not read
+/// starts the agent again only after a pause.
+#[tokio::test]
+async fn message_that_was_read_starts_nobody_again() {
+    over_both(async |mut stage| {
+        let coder = chatting(&mut stage, &["Hello?".into()]).await;
+        stage.leave(coder).await;
+        assert_eq!(stage.staffed("coder").await, ["hold", "cooling_down"], "it has not read it");
+
+        stage.world.ok(&["message", "send", "tester", "Hello?"]);
+        let mut tester = stage.claim_chat("tester").await;
+        let pending = tester.must("get_pending_messages", json!({})).await;
+        assert_eq!(column(&pending["pending_messages"], "content"), ["Hello?"]);
+        stage.leave(tester).await;
+        assert_eq!(stage.staffed("tester").await, ["hold", "no_in_progress_task"]);
+        assert_eq!(stage.world.json(&["message", "list", "--agent", "tester"])[0]["read"], true);
+    })
+    .await;
+}
+
+/// M2, M4: a chat has the tools for talking, and a task session those for working.
+#[tokio::test]
+async fn chat_and_work_have_tools_of_their_own() {
+    over_both(async |mut stage| {
+        let mut chat = chatting(&mut stage, &["Hello?".into()]).await;
+        let task = stage.started("Fix the login", "coder");
+        let mut work = stage.claim("coder", &task).await;
+        assert!(chat.shown.contains(&"get_pending_messages".into()) && !chat.shown.contains(&"get_my_task".into()));
+        assert!(work.shown.contains(&"get_my_task".into()) && !work.shown.contains(&"get_pending_messages".into()));
+        assert!(!work.shown.contains(&"assign_task".into()), "that is a manager's");
+        assert_eq!(chat.refused("get_my_task", json!({})).await, "not_allowed");
+        assert_eq!(work.refused("get_pending_messages", json!({})).await, "not_allowed");
+        assert_eq!(work.refused("assign_task", json!({ "task_id": task })).await, "not_allowed");
+    })
+    .await;
+}

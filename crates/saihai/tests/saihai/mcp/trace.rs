@@ -1,0 +1,98 @@
+//! Can the owner read afterwards what an agent asked, what it was told, and why (E6)?
+
+use serde_json::{Value, json};
+
+use super::stage::{PATIENCE, Stage, merged, over_both};
+
+/// The trace once it is written: those who call do not wait for it.
+async fn written(stage: &Stage, session: &str, entries: usize) -> Vec<Value> {
+    let waiting = async {
+        loop {
+            let trace = stage.world.json(&["session", "trace", session]);
+            let trace = trace.as_array().unwrap().clone();
+            if trace.len() >= entries {
+                return trace;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
+}
+
+/// What is expected of an entry: what was asked, what was answered, the rule.
+fn entry(trace: &Value) -> [String; 3] {
+    let word = |name: &str| trace[name].as_str().unwrap_or_default().to_owned();
+    let answer = ["refused", "action", "verdict"].into_iter().map(word).find(|text| !text.is_empty());
+    let asked = if trace["kind"] == "call" { word("tool") } else { word("kind") };
+    [asked, answer.unwrap_or_default(), word("row")]
+}
+
+/// E6, N1, C2, C3, S4: every call of a session, its answer and its reason are there, in order, as
+/// text and as JSON; words and ids of the arguments are, texts and secrets are not.
+#[tokio::test]
+async fn trace_shows_every_call_its_answer_and_its_reason() {
+    over_both(async |mut stage| {
+        let task = stage.started("Small", "solo");
+        let mut solo = stage.claim("solo", &task).await;
+        solo.enter().await;
+        solo.next().await;
+        assert_eq!(solo.refused("get_task", json!({ "task_id": "tsk_9" })).await, "not_found");
+        assert_eq!(solo.refused("select_action", json!({ "action": "wait" })).await, "not_allowed");
+        solo.must("send_message", json!({ "to": "owner", "content": "Nearly there." })).await;
+        stage.world.ok(&["project", "pause"]);
+        assert_eq!(
+            solo.refused("report_completed", json!({ "result": "success", "summary": "s" })).await,
+            "interrupted"
+        );
+        assert_eq!(solo.told().await, "stop");
+        stage.world.ok(&["project", "resume"]);
+        solo.report("success", "It works.").await;
+        solo.next().await;
+        solo.must("logout", json!({})).await;
+        assert_eq!(solo.refused("get_next_action", json!({})).await, "stale_session");
+        let (id, credential) = (solo.id(), solo.credential.clone());
+        written(&stage, &id, 15).await;
+        let ended = stage.end(solo, board::ProcessEnd::exited(0)).await;
+        stage.examine(&ended, merged()).await;
+
+        let trace = written(&stage, &id, 16).await;
+        let expected = [
+            ["authenticate", "", ""],
+            ["next_action", "report_model", "N2.3"],
+            ["report_model", "", ""],
+            ["next_action", "get_task", "N2.8"],
+            ["get_my_task", "", ""],
+            ["next_action", "work", "N2.10"],
+            ["get_task", "not_found", ""],
+            ["select_action", "not_allowed", ""],
+            ["send_message", "", ""],
+            ["report_completed", "interrupted", ""],
+            ["next_action", "stop", "N2.2"],
+            ["report_completed", "", ""],
+            ["next_action", "logout", "N2.7"],
+            ["logout", "", ""],
+            ["get_next_action", "stale_session", ""],
+            ["verdict", "done", ""],
+        ];
+        let seen: Vec<_> = trace.iter().map(entry).collect();
+        assert_eq!(seen, expected);
+        assert_eq!(trace[10]["reason"], "project_paused");
+        assert_eq!(trace[6]["arguments"], json!({ "task_id": "tsk_9" }));
+        assert_eq!(trace[8]["arguments"], json!({ "to": "owner" }));
+        let seqs: Vec<_> = trace.iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
+        assert!(seqs.is_sorted(), "{seqs:?}");
+
+        let text = stage.world.ok(&["session", "trace", &id]);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), trace.len(), "{text}");
+        assert!(lines[5].ends_with("get_next_action → work (execute_task)  N2.10"), "{text}");
+        assert!(lines[7].ends_with("select_action wait → refused: not_allowed"), "{text}");
+        assert!(lines[10].ends_with("get_next_action → stop: project_paused (interrupted)  N2.2"), "{text}");
+        assert!(lines[11].ends_with("report_completed success → ok"), "{text}");
+        for secret in [credential.as_str(), "Nearly there.", "It works."] {
+            assert!(!text.contains(secret) && !json!(trace).to_string().contains(secret), "{secret}");
+        }
+        assert_eq!(stage.world.ok(&["session", "trace", &id, "--lines", "1"]), *lines.last().unwrap());
+    })
+    .await;
+}

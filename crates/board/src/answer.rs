@@ -222,7 +222,7 @@ impl Offer<'_> {
         let wanted: &[Tool] = match step {
             Step::Stop(_) => &[Tool::SaveContext, Tool::Logout],
             Step::ReportModel => &[Tool::ReportModel],
-            Step::GetPendingMessages => &[Tool::GetPendingMessages],
+            Step::GetPendingMessages => &[Tool::GetPendingMessages, Tool::SendMessage],
             Step::WaitForMessages => &[Tool::GetNextAction],
             Step::LeaveChat | Step::LogOut | Step::Wait => &[Tool::Logout],
             Step::GetTask => &[Tool::GetMyTask],

@@ -64,8 +64,8 @@ fn opening(answer: &Answer, language: Language) -> String {
         ),
         Step::GetPendingMessages => say(
             phrase(
-                "The owner has written. Call get_pending_messages, and answer.",
-                "オーナーからメッセージがあります。get_pending_messages を呼び、返信してください。",
+                "The owner has written. Call get_pending_messages, then answer with send_message to owner.",
+                "オーナーからメッセージがあります。get_pending_messages を呼び、send_message で owner に返信してください。",
             ),
             &[],
         ),

@@ -1,5 +1,7 @@
 //! A small MCP client over HTTP or stdio: what agents send, without a library's opinions.
 
+mod schema;
+
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -124,13 +126,13 @@ pub struct Pipe {
 /// A client, over either transport.
 #[derive(Debug)]
 pub enum Client {
-    Http { http: Http, last: u64 },
-    Stdio { stdio: Pipe, last: u64 },
+    Http { http: Http, last: u64, listed: Value },
+    Stdio { stdio: Pipe, last: u64, listed: Value },
 }
 
 impl Client {
     pub fn http(url: &str, bearer: Option<&str>) -> Self {
-        Self::Http { http: Http::new(url, bearer), last: 0 }
+        Self::Http { http: Http::new(url, bearer), last: 0, listed: Value::Null }
     }
 
     /// Starts a server and says hello as clients do.
@@ -143,7 +145,7 @@ impl Client {
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("piped"));
-        let mut client = Self::Stdio { stdio: Pipe { child, input, output }, last: 0 };
+        let mut client = Self::Stdio { stdio: Pipe { child, input, output }, last: 0, listed: Value::Null };
         client.initialize("2025-06-18").await;
         client
     }
@@ -200,8 +202,28 @@ impl Client {
         );
         match result["isError"].as_bool() {
             Some(true) => Err(told),
-            Some(false) | None => Ok(told),
+            Some(false) | None => {
+                self.check_shape(tool, &told).await;
+                Ok(told)
+            }
         }
+    }
+
+    /// Clients refuse an answer that does not fit the schema that was listed for it; so do we.
+    async fn check_shape(&mut self, tool: &str, told: &Value) {
+        if self.listed().is_null() {
+            let answer = self.request("tools/list", json!({})).await;
+            *self.listed() = answer["result"]["tools"].clone();
+        }
+        let listed = self.listed().as_array().into_iter().flatten().find(|listed| listed["name"] == tool);
+        if let Some(wrong) = listed.and_then(|listed| schema::misfit(&listed["outputSchema"], told)) {
+            panic!("the answer of {tool} does not fit its schema: {wrong}\n{told}");
+        }
+    }
+
+    fn listed(&mut self) -> &mut Value {
+        let (Self::Http { listed, .. } | Self::Stdio { listed, .. }) = self;
+        listed
     }
 
     /// Calls a tool that must be accepted.

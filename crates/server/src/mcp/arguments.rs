@@ -3,7 +3,7 @@
 use board::{Because, TaskId};
 use control::ControlError;
 use rmcp::model::JsonObject;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -88,24 +88,39 @@ pub(crate) fn status_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
 
 /// A schema with nothing in it that a model can do without: every list costs every context.
 pub(crate) fn input_schema<T: JsonSchema>() -> JsonObject {
-    let mut schema = schema::<T>();
+    let mut schema = schema::<T>(Contract::Deserialize);
     compact(&mut schema);
     schema.remove("description");
     object(schema)
 }
 
+/// What an answer is like. Clients refuse answers that do not fit, so what may be left out must not
+/// be required; and they complain about number formats that are Rust's alone.
 pub(crate) fn output_schema<T: JsonSchema>() -> JsonObject {
-    let mut schema = schema::<T>();
+    let mut schema = schema::<T>(Contract::Serialize);
     schema.remove("$schema");
     schema.remove("title");
     schema.remove("description");
+    without_formats(&mut schema);
     object(schema)
 }
 
-fn schema<T: JsonSchema>() -> JsonObject {
+fn without_formats(schema: &mut JsonObject) {
+    schema.remove("format");
+    let inner = schema.iter_mut().flat_map(|(name, value)| match (name.as_str(), value) {
+        ("properties", Value::Object(properties)) => properties.values_mut().collect(),
+        ("anyOf", Value::Array(choices)) => choices.iter_mut().collect(),
+        ("items" | "additionalProperties", inner) => vec![inner],
+        _ => Vec::new(),
+    });
+    inner.filter_map(Value::as_object_mut).for_each(without_formats);
+}
+
+fn schema<T: JsonSchema>(contract: Contract) -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
+        settings.contract = contract;
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match schema.to_value() {

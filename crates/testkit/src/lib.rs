@@ -1,6 +1,8 @@
-//! What do tests of the whole need: teams that are simulated, and a page that tells what is proved.
+//! What do tests of the whole need: teams that are simulated, clients and
+//! models that follow a script, and a page that tells what is proved.
 
 pub mod conformance;
 pub mod coverage;
 pub mod mcp;
+pub mod model;
 pub mod simulation;

@@ -1,0 +1,159 @@
+//! What has been said and done so far? A request of any vendor's API, read into one shape.
+
+use board::Tool;
+use serde_json::{Value, json};
+
+/// A tool that the client offers; codex groups those of a server in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    pub name: String,
+    pub namespace: Option<String>,
+}
+
+/// A call that the model made earlier, and what came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    pub tool: Offered,
+    pub arguments: Value,
+    pub result: String,
+    /// The client said that the call failed.
+    pub failed: bool,
+}
+
+/// One thing in a conversation, in its order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// By the user.
+    Said(String),
+    Made(Made),
+}
+
+/// Everything a model goes by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversation {
+    pub provider: &'static str,
+    pub model: String,
+    /// What the user said last.
+    pub prompt: String,
+    /// The calls since then.
+    pub calls: Vec<Made>,
+    pub tools: Vec<Offered>,
+    /// The request as it came, for what clients tell in passing.
+    pub request: String,
+}
+
+/// What the model does now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Move {
+    Call { tool: Offered, arguments: Value },
+    Say(String),
+}
+
+impl Offered {
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), namespace: None }
+    }
+
+    /// With its server's name, as every client but codex spells it.
+    pub fn full(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}__{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl Made {
+    /// The JSON in the result, whatever a client has put around it.
+    pub fn answer(&self) -> Value {
+        let starts = self.result.match_indices('{').map(|(at, _)| &self.result[at..]);
+        let mut objects = starts.filter_map(|text| {
+            let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+            values.next()?.ok().filter(Value::is_object)
+        });
+        objects.next().unwrap_or(Value::Null)
+    }
+}
+
+impl Conversation {
+    pub fn new(provider: &'static str, request: &Value, entries: Vec<Entry>, tools: Vec<Offered>) -> Self {
+        let (mut prompt, mut calls) = (String::new(), Vec::new());
+        for entry in entries {
+            match entry {
+                // Clients add remarks of their own as if the user had made them.
+                Entry::Said(text) if text.trim_start().starts_with('<') || text.trim().is_empty() => {}
+                Entry::Said(text) => {
+                    prompt = text;
+                    calls.clear();
+                }
+                Entry::Made(made) => calls.push(made),
+            }
+        }
+        let model = request["model"].as_str().unwrap_or("scripted").to_owned();
+        Self { provider, model, prompt, calls, tools, request: request.to_string() }
+    }
+
+    /// The word after `label` in what the user said: `coder` for `agent` in "You are agent coder".
+    pub fn named(&self, label: &str) -> Option<String> {
+        let words: Vec<_> = self.prompt.split_whitespace().collect();
+        let at = words.windows(2).find(|pair| pair[0].eq_ignore_ascii_case(label))?;
+        let name = at[1].trim_matches(|c: char| !c.is_alphanumeric());
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
+    /// Where the client works, if it told.
+    pub fn directory(&self) -> Option<&str> {
+        const TOLD: [&str; 3] = ["orking directory: /", "<cwd>/", "working in the directory: /"];
+        TOLD.iter().find_map(|told| {
+            let at = self.request.find(told)? + told.len() - 1;
+            self.request[at..].split(['\\', '<', '"']).next()
+        })
+    }
+
+    /// What every tool of Saihai's server begins with.
+    pub fn prefix(&self) -> Option<String> {
+        let next = Tool::GetNextAction.as_str();
+        self.tools.iter().find_map(|tool| tool.full().strip_suffix(next).map(str::to_owned))
+    }
+
+    /// A tool of Saihai's, as this client calls it.
+    pub fn offered(&self, tool: Tool) -> Option<&Offered> {
+        let wanted = format!("{}{}", self.prefix()?, tool.as_str());
+        self.tools.iter().find(|offered| offered.full() == wanted)
+    }
+
+    /// Which tool of Saihai's a call was for.
+    pub fn asked(&self, made: &Made) -> Option<Tool> {
+        let prefix = self.prefix().unwrap_or_default();
+        let full = made.tool.full();
+        let own = full.strip_prefix(&prefix).unwrap_or(&full);
+        Tool::ALL.iter().copied().find(|tool| tool.as_str() == own)
+    }
+
+    /// The client's own tool by one of its names.
+    pub fn own(&self, names: &[&str]) -> Option<&Offered> {
+        self.tools.iter().find(|tool| tool.namespace.is_none() && names.contains(&tool.name.as_str()))
+    }
+
+    /// Tools that must be asked for before they can be called: a word that ends like Saihai's.
+    pub fn deferred(&self) -> Option<String> {
+        let next = Tool::GetNextAction.as_str();
+        let part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let mut words = self.request.split(|c| !part(c)).filter_map(|word| word.find("mcp__").map(|at| &word[at..]));
+        words.find_map(|word| word.strip_suffix(next).map(str::to_owned))
+    }
+}
+
+/// The texts in a value that is a text, or a list of parts with texts.
+pub(super) fn texts(content: &Value) -> Vec<String> {
+    match content {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Arguments that were sent as a text.
+pub(super) fn arguments(text: &Value) -> Value {
+    text.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}))
+}

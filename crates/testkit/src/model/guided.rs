@@ -1,0 +1,259 @@
+//! What does a model do that obeys Saihai? It asks for its next step, does it, and asks again.
+//!
+//! Nothing is remembered between requests: where it stands is read from the conversation.
+
+use board::Tool;
+use serde_json::{Value, json};
+
+use super::conversation::{Conversation, Made, Move, Offered};
+
+/// A model that is refused so often has no way on.
+const PATIENCE: usize = 5;
+
+const WRITE: [&str; 3] = ["Write", "write_file", "write"];
+const SHELL: [&str; 5] = ["Bash", "exec_command", "run_shell_command", "bash", "shell"];
+
+/// A step of the model, before it is put into a client's words.
+enum Doing {
+    Ask(Tool, Value),
+    Write { path: String, content: String },
+    Shell(String),
+    Say(String),
+}
+
+/// The next move in a conversation.
+pub fn guided(talk: &Conversation) -> Move {
+    if talk.tools.is_empty() {
+        return Move::Say("A task".into());
+    }
+    if talk.prefix().is_none() {
+        return look_for_tools(talk);
+    }
+    match next(talk) {
+        Doing::Say(text) => Move::Say(text),
+        Doing::Ask(tool, arguments) => match talk.offered(tool) {
+            Some(offered) => Move::Call { tool: offered.clone(), arguments: with_token(talk, arguments) },
+            None => Move::Say(format!("I was not given {}.", tool.as_str())),
+        },
+        Doing::Write { path, content } => write(talk, &path, &content),
+        Doing::Shell(command) => shell(talk, &command),
+    }
+}
+
+/// Some clients list the tools of servers by name only, until they are searched for.
+fn look_for_tools(talk: &Conversation) -> Move {
+    let search = talk.own(&["ToolSearch"]);
+    let searched = talk.calls.iter().any(|made| made.tool.name == "ToolSearch");
+    match (search, talk.deferred()) {
+        (Some(search), Some(prefix)) if !searched => {
+            let names: Vec<_> = Tool::ALL.iter().map(|tool| format!("{prefix}{}", tool.as_str())).collect();
+            let arguments = json!({ "query": format!("select:{}", names.join(",")), "max_results": names.len() });
+            Move::Call { tool: search.clone(), arguments }
+        }
+        _ => Move::Say("I see no tools of Saihai.".into()),
+    }
+}
+
+fn next(talk: &Conversation) -> Doing {
+    let refused = |made: &&Made| talk.asked(made).is_some() && refusal(made).is_some();
+    if talk.calls.iter().filter(refused).count() >= PATIENCE {
+        return Doing::Say("I am refused again and again, so I stop.".into());
+    }
+    let Some(greeting) = last(talk, Tool::Authenticate) else { return authenticate(talk) };
+    if let Some(why) = refusal(&talk.calls[greeting]) {
+        return Doing::Say(format!("I could not authenticate: {why}"));
+    }
+    let Some(asked) = last(talk, Tool::GetNextAction) else { return ask(Tool::GetNextAction) };
+    if let Some(why) = refusal(&talk.calls[asked]) {
+        return Doing::Say(format!("I am not told what to do: {why}"));
+    }
+    let (answer, since) = (talk.calls[asked].answer(), &talk.calls[asked + 1..]);
+    if since.iter().any(|made| talk.asked(made) == Some(Tool::Logout)) {
+        return Doing::Say("I did what I was told, and logged out.".into());
+    }
+    if since.last().is_some_and(|made| refused(&made)) {
+        return ask(Tool::GetNextAction);
+    }
+    plan(talk, &answer, since).into_iter().nth(since.len()).unwrap_or_else(|| ask(Tool::GetNextAction))
+}
+
+/// Everything to be done about an answer, in order, as far as it is known yet.
+fn plan(talk: &Conversation, answer: &Value, since: &[Made]) -> Vec<Doing> {
+    let step = &answer["subtask"]["id"];
+    match answer["action"].as_str().unwrap_or("") {
+        "report_model" => {
+            vec![Doing::Ask(Tool::ReportModel, json!({ "provider": talk.provider, "model_id": talk.model }))]
+        }
+        "get_task" => vec![ask(Tool::GetMyTask)],
+        "create_subtasks" => vec![split(talk, answer)],
+        "start_subtask" => {
+            vec![Doing::Ask(Tool::UpdateTaskStatus, json!({ "task_id": step, "status": "in_progress" }))]
+        }
+        "execute_subtask" => {
+            let done = Doing::Ask(Tool::UpdateTaskStatus, json!({ "task_id": step, "status": "done" }));
+            work(talk, &answer["subtask"], since, done)
+        }
+        "work" => work(talk, &answer["task"], since, report("It is written and committed.")),
+        "report_completion" => vec![report("Every step is done.")],
+        "situational_awareness" => vec![Doing::Ask(Tool::SelectAction, json!({ "action": choice(answer) }))],
+        "start" => start(since),
+        "review_and_resolve_blocks" => {
+            let stuck = json!({ "result": "blocked", "summary": "Nothing can be started." });
+            vec![Doing::Ask(Tool::ReportCompleted, stuck)]
+        }
+        "get_pending_messages" => {
+            let reply = json!({ "to": "owner", "content": "I have read it." });
+            vec![ask(Tool::GetPendingMessages), Doing::Ask(Tool::SendMessage, reply)]
+        }
+        "logout" | "stop" | "wait" => vec![ask(Tool::Logout)],
+        "wait_for_messages" | "adjust" => Vec::new(),
+        unknown => vec![Doing::Say(format!("I do not know what `{unknown}` is."))],
+    }
+}
+
+fn authenticate(talk: &Conversation) -> Doing {
+    let mut who = json!({});
+    for (argument, label) in [("agent_id", "agent"), ("project_id", "project")] {
+        if let Some(name) = talk.named(label) {
+            who[argument] = json!(name);
+        }
+    }
+    Doing::Ask(Tool::Authenticate, who)
+}
+
+fn ask(tool: Tool) -> Doing {
+    Doing::Ask(tool, json!({}))
+}
+
+fn report(summary: &str) -> Doing {
+    Doing::Ask(Tool::ReportCompleted, json!({ "result": "success", "summary": summary }))
+}
+
+fn last(talk: &Conversation, tool: Tool) -> Option<usize> {
+    talk.calls.iter().rposition(|made| talk.asked(made) == Some(tool))
+}
+
+/// What a call was refused with, or that it never got through.
+fn refusal(made: &Made) -> Option<String> {
+    let answer = made.answer();
+    let text = |name: &str| answer[name].as_str().unwrap_or("").to_owned();
+    match answer["code"].is_string() && answer["message"].is_string() {
+        true => Some(format!("{} {}", text("message"), text("hint"))),
+        false if answer.is_null() => Some(made.result.chars().take(200).collect()),
+        false => None,
+    }
+}
+
+/// Two steps that name what their task names.
+fn split(talk: &Conversation, answer: &Value) -> Doing {
+    let title = answer["task"]["title"].as_str().unwrap_or("the task");
+    let about = description(talk);
+    let step = |local_id: &str, part: &str| {
+        let title: String = format!("{part}: {title}").chars().take(120).collect();
+        json!({ "local_id": local_id, "title": title, "description": format!("{part}. {about}") })
+    };
+    Doing::Ask(Tool::CreateTasksBatch, json!({ "tasks": [step("a", "The first half"), step("b", "The rest")] }))
+}
+
+fn description(talk: &Conversation) -> String {
+    let task = last(talk, Tool::GetMyTask).map(|at| talk.calls[at].answer());
+    task.and_then(|told| told["task"]["description"].as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Writes a file, commits it, and says so: the file that is named in backticks, or one of its own.
+fn work(talk: &Conversation, task: &Value, since: &[Made], done: Doing) -> Vec<Doing> {
+    let id = task["id"].as_str().unwrap_or("work");
+    let own = task["description"].as_str().map_or_else(|| description(talk), str::to_owned);
+    let path = quoted_path(&own).unwrap_or_else(|| format!("work/{id}.md"));
+    let content = format!("# {}\n\nDone as {id}.\n", task["title"].as_str().unwrap_or(id));
+    let command = format!("mkdir -p {} && printf '%s' {} > {}", parent(&path), quote(&content), quote(&path));
+    let commit = Doing::Shell(format!("git add -- {} && git commit -q -m {}", quote(&path), quote(id)));
+    let mut plan = vec![Doing::Write { path, content }];
+    // Some clients do not write over a file that they have not read.
+    if since.first().is_some_and(|made| made.failed) {
+        plan.push(Doing::Shell(command));
+    }
+    if talk.own(&SHELL).is_some() {
+        plan.push(commit);
+    }
+    plan.push(done);
+    plan
+}
+
+fn quoted_path(text: &str) -> Option<String> {
+    let mut quoted = text.split('`').skip(1).step_by(2);
+    let safe = |path: &&str| !path.is_empty() && !path.contains([' ', '\'']) && !path.contains("..");
+    quoted.find(|path| safe(path) && !path.starts_with('/')).map(str::to_owned)
+}
+
+fn parent(path: &str) -> String {
+    quote(path.rsplit_once('/').map_or(".", |(parent, _)| parent))
+}
+
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A manager's choice: what can be started is started, then it waits.
+fn choice(answer: &Value) -> &'static str {
+    match answer["progress"]["unstarted"].as_u64() {
+        Some(0) | None => "wait",
+        Some(_) => "start",
+    }
+}
+
+/// Looks at the subtasks and the workers, and starts what is ready, giving it to somebody first.
+fn start(since: &[Made]) -> Vec<Doing> {
+    let mut plan = vec![ask(Tool::ListTasks), ask(Tool::ListSubordinates)];
+    let [tasks, workers, ..] = since else { return plan };
+    let (tasks, workers) = (tasks.answer(), workers.answer());
+    let workers: Vec<_> = workers["subordinates"].as_array().into_iter().flatten().collect();
+    let tasks: Vec<_> = tasks["tasks"].as_array().into_iter().flatten().collect();
+    let done = |id: &Value| tasks.iter().any(|task| task["id"] == *id && task["status"] == "done");
+    let ready = |task: &&&Value| {
+        let open = matches!(task["status"].as_str(), Some("todo" | "backlog"));
+        open && task["dependencies"].as_array().into_iter().flatten().all(done)
+    };
+    for (at, task) in tasks.iter().filter(ready).enumerate() {
+        let id = &task["id"];
+        if task["assignee_id"].is_null() && !workers.is_empty() {
+            let worker = &workers[at % workers.len()]["id"];
+            plan.push(Doing::Ask(Tool::AssignTask, json!({ "task_id": id, "assignee_id": worker })));
+        }
+        plan.push(Doing::Ask(Tool::UpdateTaskStatus, json!({ "task_id": id, "status": "in_progress" })));
+    }
+    plan
+}
+
+fn with_token(talk: &Conversation, mut arguments: Value) -> Value {
+    let greeting = last(talk, Tool::Authenticate).map(|at| talk.calls[at].answer());
+    if let Some(token) = greeting.and_then(|answer| answer["session_token"].as_str().map(str::to_owned)) {
+        arguments["session_token"] = json!(token);
+    }
+    arguments
+}
+
+fn write(talk: &Conversation, path: &str, content: &str) -> Move {
+    let Some(tool) = talk.own(&WRITE) else {
+        let command = format!("mkdir -p {} && printf '%s' {} > {}", parent(path), quote(content), quote(path));
+        return shell(talk, &command);
+    };
+    let path = talk.directory().map_or_else(|| path.to_owned(), |directory| format!("{directory}/{path}"));
+    let name = if tool.name == "write" { "filePath" } else { "file_path" };
+    Move::Call { tool: tool.clone(), arguments: json!({ name: path, "content": content }) }
+}
+
+fn shell(talk: &Conversation, command: &str) -> Move {
+    let Some(tool) = talk.own(&SHELL) else {
+        return Move::Say("I have neither a file to write to nor a shell.".into());
+    };
+    Move::Call { tool: tool.clone(), arguments: shell_arguments(tool, command) }
+}
+
+fn shell_arguments(tool: &Offered, command: &str) -> Value {
+    match tool.name.as_str() {
+        "exec_command" => json!({ "cmd": command }),
+        "shell" => json!({ "command": ["sh", "-c", command] }),
+        _ => json!({ "command": command, "description": "Keep the work" }),
+    }
+}

@@ -47,7 +47,8 @@ impl Handle for Authenticate {
     const TOOL: Tool = Tool::Authenticate;
     const WHO: Who = Who::Anyone;
     const EFFECT: Effect = Effect::Settle;
-    const ABOUT: &'static str = "Call this first. Needs no arguments if you were started by Saihai.";
+    const ABOUT: &'static str = "Call this first. Needs no arguments if you were started by Saihai; otherwise your \
+         agent_id, the project_id if there are several, and the passkey unless your client sends it.";
     type Answer = Authenticated;
 
     async fn run(self, call: Call) -> Result<Authenticated, ControlError> {
@@ -71,8 +72,10 @@ impl Authenticate {
     async fn prove(self, call: &Call) -> Result<Known, ControlError> {
         let desk = &call.desk;
         let configured = call.bearer.as_ref().map(|bearer| bearer.reveal().to_owned());
-        let (Some(agent), Some(passkey)) = (self.agent_id, self.passkey.or(configured)) else {
-            return Err(refuse(Because::BadArguments("to attach an agent, give agent_id and passkey".into())));
+        let (agent, passkey) = match (self.agent_id, self.passkey.or(configured)) {
+            (Some(agent), Some(passkey)) => (agent, passkey),
+            (None, Some(_)) => return Err(missing("say which agent you are: agent_id is needed")),
+            (_, None) => return Err(missing("to attach an agent, give agent_id and passkey")),
         };
         let known = desk.known(self.project_id.as_deref(), &agent).await?;
         let whose = known.as_ref().map(|known| (known.project_id.clone(), known.agent.id().clone()));
@@ -91,6 +94,10 @@ impl Authenticate {
         desk.guesses.right(&whose);
         known
     }
+}
+
+fn missing(what: &str) -> ControlError {
+    refuse(Because::BadArguments(what.into()))
 }
 
 impl Desk {

@@ -92,6 +92,7 @@ pub(crate) struct UpdateTask {
     title: Option<String>,
     description: Option<String>,
     #[schemars(schema_with = "priorities")]
+    #[serde(default)]
     priority: Option<Priority>,
 }
 

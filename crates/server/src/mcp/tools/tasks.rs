@@ -120,9 +120,10 @@ pub(crate) struct CreateTask {
     title: String,
     description: String,
     #[schemars(schema_with = "task_types")]
-    #[serde(rename = "type")]
+    #[serde(default, rename = "type")]
     task_type: Option<TaskType>,
     #[schemars(schema_with = "priorities")]
+    #[serde(default)]
     priority: Option<Priority>,
     parent_task_id: Option<TaskRef>,
     dependencies: Option<Vec<TaskRef>>,
@@ -174,9 +175,10 @@ struct NewItem {
     title: String,
     description: String,
     #[schemars(schema_with = "task_types")]
-    #[serde(rename = "type")]
+    #[serde(default, rename = "type")]
     task_type: Option<TaskType>,
     #[schemars(schema_with = "priorities")]
+    #[serde(default)]
     priority: Option<Priority>,
     /// local ids it needs done first
     dependencies: Option<Vec<String>>,

@@ -190,19 +190,20 @@ impl Client {
         }
     }
 
-    /// Calls a tool: its structured answer, or the structured refusal.
+    /// Calls a tool: its answer, or the refusal.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Value> {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let result = &answer["result"];
         assert!(result.is_object(), "{tool}: {answer}");
-        let told = result["structuredContent"].clone();
-        assert_eq!(
-            serde_json::from_str::<Value>(result["content"][0]["text"].as_str().unwrap_or("")).ok(),
-            Some(told.clone())
-        );
+        let text = result["content"][0]["text"].as_str().unwrap_or("");
+        let told: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{tool}: {error}: {answer}"));
         match result["isError"].as_bool() {
-            Some(true) => Err(told),
+            Some(true) => {
+                assert!(result["structuredContent"].is_null(), "clients hold it against the schema: {answer}");
+                Err(told)
+            }
             Some(false) | None => {
+                assert_eq!(result["structuredContent"], told);
                 self.check_shape(tool, &told).await;
                 Ok(told)
             }

@@ -3,7 +3,7 @@
 
 use board::{Answer, Audience, Because, Language, Refusal, Tool, next_action};
 use control::ControlError;
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
 use super::caller::{Caller, InSession};
@@ -26,7 +26,9 @@ pub(crate) fn refused(error: &ControlError, caller: &Caller) -> CallToolResult {
             json!({ "code": "store", "message": error.to_string(), "hint": hint, "tools": [] })
         }
     };
-    CallToolResult::structured_error(body)
+    // As text only: some clients hold structured content against the tool's own schema, refusal or
+    // not, and would show their agent a complaint about that instead.
+    CallToolResult::error(vec![ContentBlock::text(body.to_string())])
 }
 
 pub(crate) fn language(caller: &Caller) -> Language {

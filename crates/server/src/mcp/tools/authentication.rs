@@ -2,7 +2,7 @@
 
 use board::{
     Action, Actor, Because, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, Span, Staffing,
-    Tool, spoken, staffing,
+    Task, Tool, spoken, staff_chat, staff_task, staffing,
 };
 use control::{ControlError, NewSecret, Project, passkey_hash, passkey_matches, token_hash};
 use schemars::JsonSchema;
@@ -132,13 +132,7 @@ async fn attach(desk: &Desk, known: Known) -> Result<Authenticated, ControlError
     if answer.action != Action::Start && take_over(&project, &agent).await? {
         answer = work_for(&project, &agent)?;
     }
-    let purpose = match (answer.action, answer.purpose) {
-        (Action::Start, Some(purpose)) => purpose,
-        (Action::Start | Action::Hold | Action::Stop, _) => {
-            return Err(refuse(Because::NotStaffed { agent: agent.id().clone(), reason: answer.reason }));
-        }
-    };
-    check_workspace(&project, &agent, purpose)?;
+    let purpose = attachable(&project, &agent, answer)?;
     let secret = NewSecret::for_session(&project_id);
     let secret = secret.map_err(|error| ControlError::Store(store::StoreError::Failed(error.to_string())))?;
     let claim = Command::Claim {
@@ -178,15 +172,31 @@ async fn take_over(project: &Project, agent: &board::Agent) -> Result<bool, Cont
     Ok(true)
 }
 
-/// Work that is merged needs a workspace, and those are made by runners.
-fn check_workspace(project: &Project, agent: &board::Agent, purpose: Purpose) -> Result<(), ControlError> {
-    let Purpose::Task(id) = purpose else { return Ok(()) };
-    let board = project.board();
-    let completion = board.task(id)?.completion.unwrap_or(board.settings.completion);
-    match completion {
-        Completion::Merged if !agent.is_manager() => Err(refuse(Because::NeedsWorkspace { task: id })),
-        Completion::Merged | Completion::Reported => Ok(()),
+/// What it can begin. Work that is merged needs a workspace, and those are made by runners; so it
+/// gets the most urgent of its other work.
+fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Result<Purpose, ControlError> {
+    let (board, now) = (project.board(), project.clock().now());
+    let purpose = match (answer.action, answer.purpose) {
+        (Action::Start, Some(purpose)) => purpose,
+        (Action::Start | Action::Hold | Action::Stop, _) => {
+            return Err(refuse(Because::NotStaffed { agent: agent.id().clone(), reason: answer.reason }));
+        }
+    };
+    let needs_workspace = |task: &Task| match task.completion.unwrap_or(board.settings.completion) {
+        Completion::Merged => !agent.is_manager(),
+        Completion::Reported => false,
+    };
+    let task = match purpose {
+        Purpose::Task(id) => board.task(id)?,
+        Purpose::Chat => return Ok(purpose),
+    };
+    if !needs_workspace(task) {
+        return Ok(purpose);
     }
+    let others = board.open_tasks(agent.id()).into_iter().filter(|task| !needs_workspace(task));
+    let others = others.map(|task| staff_task(&board, agent, task, now)).chain(staff_chat(&board, agent, now));
+    let startable = others.filter(|other| other.action == Action::Start).find_map(|other| other.purpose);
+    startable.ok_or_else(|| refuse(Because::NeedsWorkspace { task: task.id }))
 }
 
 fn welcome(desk: &Desk, session: &InSession, session_token: Option<String>) -> Result<Authenticated, ControlError> {

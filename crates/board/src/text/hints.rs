@@ -3,6 +3,7 @@
 use super::{Audience, Phrase, phrase};
 use crate::Language;
 use crate::refusal::{Because, Refusal};
+use crate::staffing::Reason;
 
 impl Refusal {
     /// What to do next. Never a destructive command (F27).
@@ -52,6 +53,14 @@ fn for_agents(because: &Because) -> Phrase {
         B::NotAuthenticated => phrase(
             "Call authenticate first, and pass its session_token to every call.",
             "先に authenticate を呼び、以後の呼び出しに session_token を付けてください。",
+        ),
+        B::NotStaffed { reason: Reason::NoInProgressTask, .. } => phrase(
+            "End now, and tell the person who attached you: a task that is assigned to this agent must be started first.",
+            "終了し、あなたを接続した人に伝えてください。先に、このエージェントが担当するタスクを開始する必要があります。",
+        ),
+        B::NotStaffed { reason: Reason::AlreadyRunning | Reason::StoppedByOwner, .. } => phrase(
+            "End now, and tell the person who attached you: a session of this agent is open. When it has been silent for a minute, a new one takes its place.",
+            "終了し、あなたを接続した人に伝えてください。このエージェントのセッションが既に開いています。1 分間呼び出しがなければ、新しいセッションが引き継ぎます。",
         ),
         B::WrongPasskey | B::TooManyTries { .. } | B::NotStaffed { .. } => {
             phrase("End now, and tell the person who attached you.", "終了し、あなたを接続した人に伝えてください。")

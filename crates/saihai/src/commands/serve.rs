@@ -99,6 +99,9 @@ async fn told_to_end() {
 
 fn closed(error: &DoorError) -> Failure {
     let hint = match error {
+        DoorError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => {
+            "Perhaps `saihai serve` runs already, and serves every project; or choose another address with --listen."
+        }
         DoorError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
         DoorError::Taken(_) => "Use that server, or choose another path with --listen.",
         DoorError::Serve(_) => "Start it again.",

@@ -30,8 +30,14 @@ impl Passkey {
             || {
                 let id = &self.id;
                 let note = opened.say(
-                    format!("This is the passkey of `{id}`. It is shown only now."),
-                    format!("`{id}` のパスキーです。表示は今回だけです。"),
+                    format!(
+                        "This is the passkey of `{id}`. It is shown only now.\n\
+                         Next: claude mcp add saihai --env SAIHAI_TOKEN=PASSKEY -- saihai mcp"
+                    ),
+                    format!(
+                        "`{id}` のパスキーです。表示は今回だけです。\n\
+                         次: claude mcp add saihai --env SAIHAI_TOKEN=PASSKEY -- saihai mcp"
+                    ),
                 );
                 format!("{}\n{note}", secret.reveal())
             },

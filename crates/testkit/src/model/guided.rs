@@ -257,3 +257,95 @@ fn shell_arguments(tool: &Offered, command: &str) -> Value {
         _ => json!({ "command": command, "description": "Keep the work" }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::conversation::{Conversation, Entry, Made, Move, Offered};
+    use super::guided;
+
+    const TOOLS: [&str; 9] = [
+        "s_authenticate",
+        "s_get_next_action",
+        "s_report_model",
+        "s_create_tasks_batch",
+        "s_update_task_status",
+        "s_report_completed",
+        "s_logout",
+        "write",
+        "bash",
+    ];
+
+    /// The move after these calls and their results.
+    fn after(calls: &[(&str, Value)]) -> (String, Value) {
+        let made = |(name, answer): &(&str, Value)| {
+            let (tool, arguments) = (Offered::named(name), json!({}));
+            Entry::Made(Made { tool, arguments, result: answer.to_string(), failed: answer == "failed" })
+        };
+        let prompt = Entry::Said("You are agent coder, project web. Go.".into());
+        let entries = std::iter::once(prompt).chain(calls.iter().map(made)).collect();
+        let request = json!({ "model": "m", "system": "Working directory: /repo\n" });
+        let tools = TOOLS.iter().map(|name| Offered::named(name)).collect();
+        match guided(&Conversation::new("vendor", &request, entries, tools)) {
+            Move::Call { tool, arguments } => (tool.name, arguments),
+            Move::Say(text) => ("say".into(), json!(text)),
+        }
+    }
+
+    fn known() -> (&'static str, Value) {
+        ("s_authenticate", json!({ "success": true, "session_token": "t" }))
+    }
+
+    fn told(action: &str) -> (&'static str, Value) {
+        let subtask = json!({ "id": "tsk_2", "title": "Greet", "description": "Into `a/b.md`." });
+        ("s_get_next_action", json!({ "action": action, "task": { "id": "tsk_1" }, "subtask": subtask }))
+    }
+
+    #[test]
+    fn it_says_who_it_is_then_asks_with_its_token() {
+        let who = json!({ "agent_id": "coder", "project_id": "web" });
+        assert_eq!(after(&[]), ("s_authenticate".into(), who));
+        assert_eq!(after(&[known()]), ("s_get_next_action".into(), json!({ "session_token": "t" })));
+    }
+
+    #[test]
+    fn each_action_is_followed_by_its_call_and_then_by_the_next_question() {
+        for (action, call) in [
+            ("report_model", "s_report_model"),
+            ("create_subtasks", "s_create_tasks_batch"),
+            ("start_subtask", "s_update_task_status"),
+            ("report_completion", "s_report_completed"),
+            ("logout", "s_logout"),
+            ("stop", "s_logout"),
+        ] {
+            assert_eq!(after(&[known(), told(action)]).0, call, "{action}");
+            let next = if call == "s_logout" { "say" } else { "s_get_next_action" };
+            let done = (call, json!({ "success": true }));
+            assert_eq!(after(&[known(), told(action), done]).0, next, "{action}");
+        }
+    }
+
+    #[test]
+    fn work_is_written_committed_and_reported() {
+        let (tool, arguments) = after(&[known(), told("execute_subtask")]);
+        assert_eq!((tool.as_str(), &arguments["filePath"]), ("write", &json!("/repo/a/b.md")));
+        let wrote = ("write", json!("ok"));
+        let (tool, arguments) = after(&[known(), told("execute_subtask"), wrote.clone()]);
+        assert_eq!(tool, "bash");
+        assert!(arguments["command"].as_str().unwrap_or("").starts_with("git add -- 'a/b.md'"), "{arguments}");
+        let (tool, arguments) = after(&[known(), told("execute_subtask"), wrote, ("bash", json!(""))]);
+        assert_eq!((tool.as_str(), &arguments["status"]), ("s_update_task_status", &json!("done")));
+        let (_, arguments) = after(&[known(), told("execute_subtask"), ("write", json!("failed"))]);
+        assert!(arguments["command"].as_str().unwrap_or("").contains("> 'a/b.md'"), "{arguments}");
+    }
+
+    #[test]
+    fn it_asks_again_when_refused_and_gives_up_at_last() {
+        let refused = ("s_report_model", json!({ "code": "x", "message": "No.", "hint": "Ask." }));
+        let round = [told("report_model"), refused.clone()];
+        assert_eq!(after(&[&[known()][..], &round].concat()).0, "s_get_next_action");
+        assert_eq!(after(&[&[known()][..], &vec![round.to_vec(); 5].concat()].concat()).0, "say");
+        assert_eq!(after(&[("s_authenticate", refused.1)]).0, "say");
+    }
+}

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::call::refuse;
+use super::refused::RefusalBody;
 
 /// Reads arguments. Unknown names, missing ones and wrong types are refused by name.
 pub(crate) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ControlError> {
@@ -94,9 +95,16 @@ pub(crate) fn input_schema<T: JsonSchema>() -> JsonObject {
     object(schema)
 }
 
-/// What an answer is like. Clients refuse answers that do not fit, so what may be left out must not
-/// be required; and they complain about number formats that are Rust's alone.
+/// What a result is like: the tool's answer, or a refusal. Some clients hold even a refusal against
+/// the schema, and would show their agent a complaint about that instead.
 pub(crate) fn output_schema<T: JsonSchema>() -> JsonObject {
+    let choices = vec![Value::Object(answer_schema::<T>()), Value::Object(answer_schema::<RefusalBody>())];
+    object(JsonObject::from_iter([("type".into(), "object".into()), ("anyOf".into(), choices.into())]))
+}
+
+/// Clients refuse answers that do not fit, so what may be left out must not be required; and they
+/// complain about number formats that are Rust's alone.
+fn answer_schema<T: JsonSchema>() -> JsonObject {
     let mut schema = schema::<T>(Contract::Serialize);
     schema.remove("$schema");
     schema.remove("title");

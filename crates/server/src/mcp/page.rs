@@ -21,7 +21,7 @@ pub fn tools_page() -> String {
         let line = |page: &mut String, text: String| writeln!(page, "{text}").expect("a string takes all text");
         line(&mut page, format!("\n## {}\n\n{} For {who}.\n", entry.tool, entry.about));
         line(&mut page, format!("- arguments: {}", fields(&tool.input_schema)));
-        line(&mut page, format!("- result: {}", output.map_or_else(String::new, fields)));
+        line(&mut page, format!("- result: {}", output.and_then(answer).map_or_else(String::new, fields)));
     }
     page
 }
@@ -37,6 +37,11 @@ fn who(who: Who) -> &'static str {
         Who::Chat => "chat sessions",
         Who::Coordinator => "coordinators, runners and owners, by token",
     }
+}
+
+/// The part of a result's schema that is not the refusal.
+fn answer(schema: &JsonObject) -> Option<&JsonObject> {
+    schema.get("anyOf")?.as_array()?.first()?.as_object()
 }
 
 /// `name*` text, … of an object.

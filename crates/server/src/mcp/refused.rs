@@ -3,32 +3,43 @@
 
 use board::{Answer, Audience, Because, Language, Refusal, Tool, next_action};
 use control::ControlError;
-use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::json;
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::caller::{Caller, InSession};
+
+/// What a refusal is like on the wire.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RefusalBody {
+    code: &'static str,
+    message: String,
+    /// The next legal call.
+    hint: String,
+    /// The calls that are open now.
+    #[schemars(with = "Vec<String>")]
+    tools: Vec<Tool>,
+}
 
 pub(crate) fn refused(error: &ControlError, caller: &Caller) -> CallToolResult {
     let language = language(caller);
     let body = match error {
-        ControlError::Refused(refusal) => json!({
-            "code": refusal.code(),
-            "message": refusal.message(language),
-            "hint": refusal.hint(language, Audience::Agent),
-            "tools": open_calls(refusal, caller),
-        }),
+        ControlError::Refused(refusal) => RefusalBody {
+            code: refusal.code().as_str(),
+            message: refusal.message(language),
+            hint: refusal.hint(language, Audience::Agent),
+            tools: open_calls(refusal, caller),
+        },
         ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Closed => {
             tracing::error!(%error, "a call failed");
             let hint = match language {
                 Language::En => "Nothing was changed. Call again in a moment.",
                 Language::Ja => "何も変わっていません。少し待って、もう一度呼んでください。",
             };
-            json!({ "code": "store", "message": error.to_string(), "hint": hint, "tools": [] })
+            RefusalBody { code: "store", message: error.to_string(), hint: hint.into(), tools: Vec::new() }
         }
     };
-    // As text only: some clients hold structured content against the tool's own schema, refusal or
-    // not, and would show their agent a complaint about that instead.
-    CallToolResult::error(vec![ContentBlock::text(body.to_string())])
+    CallToolResult::structured_error(serde_json::to_value(body).expect("refusals have string keys only"))
 }
 
 pub(crate) fn language(caller: &Caller) -> Language {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::caller::{Caller, InSession};
+use super::catalogue::{Who, open_to};
 
 /// What a refusal is like on the wire.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -57,7 +58,10 @@ fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
             vec![Tool::Authenticate, Tool::Help]
         }
         (Caller::Nobody, _) => Vec::new(),
-        (Caller::Token(_), _) => vec![Tool::GetAgentAction, Tool::ListActiveProjectsWithAgents, Tool::HealthCheck],
+        (Caller::Token(_), _) => {
+            let coordinators = open_to(caller).filter(|entry| entry.who == Who::Coordinator);
+            coordinators.map(|entry| entry.tool).collect()
+        }
     }
 }
 

@@ -12,9 +12,19 @@ use serde_json::Value;
 use super::call::refuse;
 use super::refused::RefusalBody;
 
+/// What is wrong is said in so many characters: it quotes what was sent, however long that is.
+const LONGEST: usize = 300;
+
 /// Reads arguments. Unknown names, missing ones and wrong types are refused by name.
 pub(crate) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ControlError> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| refuse(Because::BadArguments(error.to_string())))
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+        let wrong = error.to_string();
+        let mut told: String = wrong.chars().take(LONGEST).collect();
+        if told.len() < wrong.len() {
+            told.push('…');
+        }
+        refuse(Because::BadArguments(told))
+    })
 }
 
 /// A task id as models write it: `tsk_12`, `12` or the number 12.

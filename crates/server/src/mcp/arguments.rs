@@ -170,3 +170,79 @@ fn compact(schema: &mut JsonObject) {
         compact(items);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use board::{Code, TaskId};
+    use control::ControlError;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{LONGEST, TaskRef, read};
+    use crate::mcp::tools::{managing, own, tasks};
+
+    /// Any JSON, with the names and words of real arguments mixed in.
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "\\PC{0,20}|tsk_[0-9]{1,12}|todo|open|high|success|wait".prop_map(Value::from),
+            "x{400,2000}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            let names =
+                "task_id|status|reason|title|description|tasks|local_id|dependencies|result|summary|limit|[a-z]{1,9}";
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(names, inner, 0..5).prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    fn read_or_refused<T: serde::de::DeserializeOwned>(arguments: &Value) -> Result<(), TestCaseError> {
+        let Value::Object(arguments) = arguments else { return Ok(()) };
+        match read::<T>(arguments.clone()) {
+            Ok(_) => Ok(()),
+            Err(ControlError::Refused(refusal)) => {
+                prop_assert_eq!(refusal.code(), Code::InvalidArgument);
+                prop_assert!(refusal.message(board::Language::En).chars().count() < LONGEST + 100);
+                Ok(())
+            }
+            Err(error) => Err(TestCaseError::fail(error.to_string())),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// M4, T2: whatever the arguments are, they are read, or refused in a few words.
+        #[test]
+        fn any_arguments_are_read_or_refused(arguments in any_json()) {
+            read_or_refused::<tasks::ListTasks>(&arguments)?;
+            read_or_refused::<tasks::CreateTask>(&arguments)?;
+            read_or_refused::<tasks::CreateTasksBatch>(&arguments)?;
+            read_or_refused::<tasks::UpdateTaskStatus>(&arguments)?;
+            read_or_refused::<own::ReportCompleted>(&arguments)?;
+            read_or_refused::<own::SaveContext>(&arguments)?;
+            read_or_refused::<managing::SelectAction>(&arguments)?;
+            read_or_refused::<managing::UpdateTaskDependencies>(&arguments)?;
+            read_or_refused::<managing::GetRecentCompletions>(&arguments)?;
+        }
+
+        /// M5: a task is named as models write it, and by nothing else.
+        #[test]
+        fn a_task_is_named_by_its_number_with_or_without_prefix(id in any::<u32>(), other in any_json()) {
+            for written in [json!(id), json!(id.to_string()), json!(format!(" tsk_{id} "))] {
+                prop_assert_eq!(serde_json::from_value::<TaskRef>(written).map(|task| task.0).ok(), Some(TaskId(id)));
+            }
+            let expected = match &other {
+                Value::String(text) => text.trim().parse().ok(),
+                Value::Number(number) => number.as_u64().and_then(|n| u32::try_from(n).ok()).map(TaskId),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+            };
+            prop_assert_eq!(serde_json::from_value::<TaskRef>(other).map(|task| task.0).ok(), expected);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The MCP server behind its real door, driven over HTTP by friends, by strangers and by garbage.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod clients;
+mod door;
+mod garbage;
+mod hostile;
+mod house;
+mod lists;

@@ -28,6 +28,7 @@ const FAVOURITES: &[(Tool, u32)] = &[
     (Tool::CreateTasksBatch, 2),
     (Tool::AssignTask, 2),
     (Tool::UpdateTaskDependencies, 2),
+    (Tool::SendMessage, 2),
     (Tool::ReportModel, 1),
     (Tool::GetMyTask, 1),
 ];

@@ -3,6 +3,7 @@
 mod answers;
 mod arguments;
 mod oracle;
+mod rules;
 mod staff;
 
 use std::collections::BTreeSet;
@@ -37,7 +38,7 @@ fn small() -> Limits {
         max_depth: 2,
         max_task_sessions: 10,
         max_calls: 150,
-        max_messages: 4,
+        max_messages: 2,
         ..Limits::default()
     }
 }

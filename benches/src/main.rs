@@ -32,11 +32,13 @@ struct Row {
     kept: bool,
 }
 
+type Measure = fn() -> anyhow::Result<Vec<Row>>;
+
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, fn() -> anyhow::Result<Vec<Row>>); 4] =
+    let all: [(&str, Measure); 4] =
         [("P1", asking::measure), ("P2", durable::measure), ("P3", list::measure), ("P5", open::measure)];
     for (id, measure) in all {
         if wanted(id) {

@@ -117,11 +117,17 @@ fn check_refusal(by: &By<'_>, told: &Value) -> String {
         let text = told[field].as_str().unwrap();
         assert!(!text.trim().is_empty(), "{field} is empty: {told}");
         assert!(text.chars().count() <= 2_000, "{field} is long: {told}");
-        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-        for word in words.map(str::to_lowercase) {
-            let destructive = ["rm", "--force", "force", "git", "saihai", "delete", "reset", "drop"];
-            assert!(!destructive.contains(&word.as_str()), "{word} is suggested: {told}");
+        for command in ["rm -", "--force", "git ", "saihai ", "delete ", "drop "] {
+            // A message may quote what was sent, and digits are innocent.
+            let suggested = text.replace("digit ", "").to_lowercase().contains(command);
+            assert!(!suggested, "{command} is suggested: {told}");
         }
+    }
+    // The hint quotes nothing, so that it can be taken at its words.
+    let hint = told["hint"].as_str().unwrap().to_lowercase();
+    for word in hint.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
+        let destructive = ["rm", "--force", "force", "git", "saihai", "delete", "reset", "drop"];
+        assert!(!destructive.contains(&word), "{word} is suggested: {told}");
     }
     for name in told["tools"].as_array().unwrap() {
         let tool: Tool = name.as_str().unwrap().parse().unwrap();

@@ -137,6 +137,7 @@ pub enum Because {
     TooDeep { parent: TaskId, limit: u32 },
     TooDeepForManager { task: TaskId, limit: u32 },
     RetriesSpent { task: TaskId, limit: u32 },
+    KeyReused { created: Vec<TaskId> },
     Twin { title: String, sibling: TaskId },
     Cycle { chain: Vec<TaskId> },
 
@@ -219,7 +220,7 @@ impl Because {
             | Self::TooDeep { .. }
             | Self::TooDeepForManager { .. }
             | Self::RetriesSpent { .. } => Code::LimitReached,
-            Self::Twin { .. } => Code::Duplicate,
+            Self::Twin { .. } | Self::KeyReused { .. } => Code::Duplicate,
             Self::Cycle { .. } => Code::Cycle,
             Self::WaitCannotHelp | Self::StartCannotHelp => Code::CannotHelp,
             Self::FuelSpent(_) => Code::FuelSpent,

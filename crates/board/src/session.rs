@@ -43,6 +43,16 @@ pub enum Driver {
     Hand,
 }
 
+impl Driver {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Runner { .. } => "runner",
+            Self::Attached => "attached",
+            Self::Hand => "hand",
+        }
+    }
+}
+
 words! {
     SessionStatus { Starting = "starting", Running = "running", Verifying = "verifying", Ended = "ended" }
 }
@@ -182,6 +192,9 @@ pub struct Session {
 }
 
 impl Session {
+    /// An attached agent that has not called for so long may have gone.
+    pub const SILENT: crate::Span = crate::Span::minutes(1);
+
     /// It holds its task: running, about to run, or under verification.
     pub fn is_live(&self) -> bool {
         self.status != SessionStatus::Ended

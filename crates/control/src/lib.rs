@@ -6,6 +6,7 @@
 //! reads what happened and judges again. So any number of servers and command lines can work on
 //! one store, with no leader.
 
+mod again;
 mod clock;
 mod decider;
 mod error;
@@ -22,5 +23,5 @@ pub use error::ControlError;
 pub use history::{VerifyReport, events_after, replay, verify};
 pub use project::{Control, Project};
 pub use secret::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
-pub use trace::Traced;
+pub use trace::{Subject, Traced};
 pub use writer::{Attendance, Receipt, Writer};

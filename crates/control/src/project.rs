@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use board::{
-    Actor, AgentId, Answer, Board, Command, Event, Installation, ProjectId, Seq, SessionId, Settings, Staffing,
-    Timestamp, What, admit, next_action, next_due, repeats_left, staffing,
+    Actor, AgentId, Answer, Board, Command, Installation, ProjectId, SessionId, Settings, Staffing, Timestamp, What,
+    next_action, next_due, staffing,
 };
 use serde_json::json;
 use store::{Decision, Store, StreamName};
 use tokio::sync::Mutex;
 
+use crate::again::{Again, Given};
 use crate::tally::{Call, Tally, Tell, Untold};
-use crate::trace::{Trace, Traced};
+use crate::trace::{Subject, Trace, Traced};
 use crate::writer::ABANDONED;
 use crate::{Attendance, Clock, ControlError, Receipt, Writer};
 
@@ -75,13 +76,6 @@ impl Control {
     }
 }
 
-/// An answer, the row of N2 that gave it, and the board on which it was given.
-struct Given {
-    answer: Answer,
-    row: &'static str,
-    seq: Seq,
-}
-
 /// An open project. Cheap to clone.
 #[derive(Clone)]
 pub struct Project {
@@ -137,16 +131,20 @@ impl Project {
     }
 
     /// The next step of a session (N1). Giving it may be an event; the trace has it in any case.
-    pub async fn next_action(&self, session: SessionId) -> Result<Answer, ControlError> {
+    pub async fn next_action(&self, session: SessionId) -> Result<Arc<Answer>, ControlError> {
         self.next_action_from(None, session).await
     }
 
     /// The same for a caller who has just seen the newest board.
-    pub async fn next_action_on(&self, board: Arc<Board>, session: SessionId) -> Result<Answer, ControlError> {
+    pub async fn next_action_on(&self, board: Arc<Board>, session: SessionId) -> Result<Arc<Answer>, ControlError> {
         self.next_action_from(Some(board), session).await
     }
 
-    async fn next_action_from(&self, newest: Option<Arc<Board>>, session: SessionId) -> Result<Answer, ControlError> {
+    async fn next_action_from(
+        &self,
+        newest: Option<Arc<Board>>,
+        session: SessionId,
+    ) -> Result<Arc<Answer>, ControlError> {
         let asked = self.clock.now();
         let given = match self.give_again(newest, session, asked).await {
             Ok(None) => self.give(session).await,
@@ -154,18 +152,13 @@ impl Project {
             Err(error) => Err(error),
         };
         let (seq, body) = match &given {
-            Ok(Given { answer, row, seq }) => {
-                let step = answer.step;
-                let body = json!({
-                    "action": step.action(), "state": step.state(), "row": row, "reason": step.reason(),
-                });
-                (*seq, body)
-            }
-            Err(ControlError::Refused(refusal)) => (self.board().seq, json!({ "refused": refusal.code() })),
-            Err(error) => (self.board().seq, json!({ "failed": error.to_string() })),
+            Ok(given) => (given.seq, Arc::clone(&given.traced)),
+            Err(ControlError::Refused(refusal)) => (self.board().seq, Arc::new(json!({ "refused": refusal.code() }))),
+            Err(error) => (self.board().seq, Arc::new(json!({ "failed": error.to_string() }))),
         };
-        let subject = session.to_string();
-        self.trace.record(Traced { at: asked, seq, kind: "next_action", subject, body }).await;
+        self.trace
+            .record(Traced { at: asked, seq, kind: "next_action", subject: Subject::Session(session), body })
+            .await;
         given.map(|given| given.answer)
     }
 
@@ -187,23 +180,20 @@ impl Project {
                 board
             }
         };
-        let (step, row) = next_action(&board, session, now)?;
-        let events = admit(&board, &Actor::Session(session), &Command::NextAction, now)?;
-        let call = match events.as_slice() {
-            [] => Call::Other,
-            [Event { what: What::StepGiven { step, .. }, .. }] => {
-                let left = repeats_left(&board, board.session(session)?, *step);
-                let untold = self.tally.repeats(session, *step);
-                match left {
-                    Some(left) if untold < left => Call::Repeated(*step),
-                    Some(_) | None => return Ok(None),
-                }
-            }
-            _ => return Ok(None),
+        let again = match self.tally.again(session, board.seq) {
+            Some(again) => again,
+            None => match Again::on(&board, session, now)? {
+                Some(again) => self.tally.remember(session, again),
+                None => return Ok(None),
+            },
         };
-        let answer = Answer::of(&board, session, step, now)?;
-        self.noted(&board, session, call, now).await?;
-        Ok(Some(Given { answer, row, seq: board.seq }))
+        if let Call::Repeated(step) = again.call
+            && self.tally.repeats(session, step) >= again.left
+        {
+            return Ok(None);
+        }
+        self.noted(&board, session, again.call, now).await?;
+        Ok(Some(again.given.clone()))
     }
 
     async fn give(&self, session: SessionId) -> Result<Given, ControlError> {
@@ -219,7 +209,7 @@ impl Project {
             None => next_action(&receipt.after, session, receipt.at)?,
         };
         let answer = Answer::of(&receipt.after, session, step, receipt.at)?;
-        Ok(Given { answer, row, seq: receipt.before.seq })
+        Ok(Given::new(answer, row, receipt.before.seq))
     }
 
     /// Counts a call of a session that left no event (G1).
@@ -278,8 +268,8 @@ impl Project {
     pub async fn staffing(&self, agent: &AgentId) -> Result<Staffing, ControlError> {
         let (board, now) = (self.board(), self.clock.now());
         let answer = staffing(&board, agent, now)?;
-        let body = serde_json::to_value(answer).expect("staffing has string keys only");
-        let subject = agent.to_string();
+        let body = Arc::new(serde_json::to_value(answer).expect("staffing has string keys only"));
+        let subject = Subject::Agent(agent.clone());
         self.trace.record(Traced { at: now, seq: board.seq, kind: "staffing", subject, body }).await;
         Ok(answer)
     }

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
-use board::{Board, SessionId, Span, Step, Timestamp};
+use board::{Board, Seq, SessionId, Span, Step, Timestamp};
+
+use crate::again::Again;
 
 /// So many calls of one session are told at once,
 const MOST: u32 = 256;
@@ -59,6 +61,8 @@ pub(crate) enum Tell {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     sessions: Mutex<HashMap<SessionId, Untold>>,
+    /// What each session was told last.
+    told: Mutex<HashMap<SessionId, Again>>,
 }
 
 impl Tally {
@@ -80,6 +84,24 @@ impl Tally {
             Some(untold) => Tell::Soon(untold),
             None => Tell::Later,
         }
+    }
+
+    /// What the session was told on this very board, if that still holds.
+    pub(crate) fn again(&self, session: SessionId, seq: Seq) -> Option<Again> {
+        self.told().get(&session).filter(|again| again.given.seq == seq && again.timeless).cloned()
+    }
+
+    pub(crate) fn remember(&self, session: SessionId, again: Again) -> Again {
+        let mut told = self.told();
+        if told.len() > SESSIONS {
+            told.clear();
+        }
+        told.insert(session, again.clone());
+        again
+    }
+
+    fn told(&self) -> MutexGuard<'_, HashMap<SessionId, Again>> {
+        self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// How often a step was given again that the board does not know of.

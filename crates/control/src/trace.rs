@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{Seq, Timestamp};
+use board::{AgentId, Seq, SessionId, Timestamp};
 use serde_json::Value;
 use store::{Decision, Store, StreamName};
 use tokio::sync::{mpsc, oneshot};
@@ -22,9 +22,24 @@ pub struct Traced {
     /// The board on which it was decided.
     pub seq: Seq,
     pub kind: &'static str,
-    /// The session or agent it is about.
-    pub subject: String,
-    pub body: Value,
+    pub subject: Subject,
+    pub body: Arc<Value>,
+}
+
+/// What a decision is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    Session(SessionId),
+    Agent(AgentId),
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Session(id) => id.fmt(f),
+            Self::Agent(id) => id.fmt(f),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -94,11 +109,11 @@ async fn write(
 /// What was said to somebody several times in a row is written once, with how often.
 fn together(traced: Vec<Traced>) -> Vec<Decision> {
     let mut found: Vec<(Traced, u64)> = Vec::with_capacity(traced.len());
-    let mut last: HashMap<String, usize> = HashMap::new();
+    let mut last: HashMap<Subject, usize> = HashMap::new();
     for one in traced {
         let before = last.get(&one.subject).and_then(|index| found.get_mut(*index));
         match before {
-            Some((known, times)) if known.kind == one.kind && known.body == one.body => *times += 1,
+            Some((known, times)) if same(known, &one) => *times += 1,
             Some(_) | None => {
                 last.insert(one.subject.clone(), found.len());
                 found.push((one, 1));
@@ -106,36 +121,45 @@ fn together(traced: Vec<Traced>) -> Vec<Decision> {
         }
     }
     let decision = |(mut one, times): (Traced, u64)| {
-        if let (Value::Object(body), true) = (&mut one.body, times > 1) {
+        if times > 1
+            && let Value::Object(body) = Arc::make_mut(&mut one.body)
+        {
             body.insert("times".into(), times.into());
         }
-        Decision { at: one.at.0, seq: one.seq, kind: one.kind.into(), subject: one.subject, body: one.body.to_string() }
+        let (subject, body) = (one.subject.to_string(), one.body.to_string());
+        Decision { at: one.at.0, seq: one.seq, kind: one.kind.into(), subject, body }
     };
     found.into_iter().map(decision).collect()
 }
 
+fn same(one: &Traced, other: &Traced) -> bool {
+    one.kind == other.kind && (Arc::ptr_eq(&one.body, &other.body) || one.body == other.body)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Traced, together};
-    use board::Timestamp;
+    use std::sync::Arc;
+
+    use super::{Subject, Traced, together};
+    use board::{SessionId, Timestamp};
     use serde_json::json;
 
     /// E6
     #[test]
     fn what_is_said_again_and_again_is_written_once_with_how_often() {
-        let said = |seq, subject: &str, action: &str| Traced {
+        let said = |seq, session, action: &str| Traced {
             at: Timestamp(seq),
             seq: seq as u64,
             kind: "next_action",
-            subject: subject.into(),
-            body: json!({ "action": action }),
+            subject: Subject::Session(SessionId(session)),
+            body: Arc::new(json!({ "action": action })),
         };
         let written = together(vec![
-            said(1, "ses_1", "work"),
-            said(2, "ses_2", "stop"),
-            said(3, "ses_1", "work"),
-            said(4, "ses_1", "stop"),
-            said(5, "ses_1", "work"),
+            said(1, 1, "work"),
+            said(2, 2, "stop"),
+            said(3, 1, "work"),
+            said(4, 1, "stop"),
+            said(5, 1, "work"),
         ]);
         let bodies: Vec<_> = written.iter().map(|one| (one.seq, one.body.as_str())).collect();
         assert_eq!(

@@ -192,11 +192,13 @@ impl Desk<'_> {
         if session.driver == Driver::Hand {
             return Err(Because::DrivenByHand { session: id }.into());
         }
-        Ok(if session.stop.is_some() {
-            Vec::new()
-        } else {
-            vec![What::StopRequested { session: id, cause: StopCause::Owner }]
-        })
+        let told = What::StopRequested { session: id, cause: StopCause::Owner };
+        let mut happened: Vec<_> = Some(told).filter(|_| session.stop.is_none()).into_iter().collect();
+        // An attached agent learns it with its next call. If it has gone there is none, and no process to end.
+        if session.driver == Driver::Attached && self.now - session.last_call_at > crate::Session::SILENT {
+            happened.extend(self.ended(session, &ProcessEnd::because(EndReason::Stopped), &[], None)?);
+        }
+        Ok(happened)
     }
 
     pub(super) fn end_process(

@@ -28,8 +28,8 @@ impl<'a> Desk<'a> {
         let place = self.place(parent)?;
         if let Some(key) = key {
             text_limits::check(Field::Key, key)?;
-            if self.board.created_by_key(&creator, place.parent.map(|task| task.id), key).is_some() {
-                return Ok(Vec::new());
+            if let Some(created) = self.board.created_by_key(&creator, place.parent.map(|task| task.id), key) {
+                return self.same_again(tasks, created);
             }
         }
         if tasks.is_empty() || tasks.len() > text_limits::MAX_BATCH {
@@ -46,6 +46,16 @@ impl<'a> Desk<'a> {
         self.no_twins(&place, &created)?;
         self.no_cycles(&created)?;
         Ok(vec![What::TasksCreated { tasks: created, key: key.map(str::to_owned) }])
+    }
+
+    /// A key that has created these tasks creates nothing more; it cannot stand for others.
+    fn same_again(&self, tasks: &[NewTask], created: &[TaskId]) -> Decision {
+        let title = |id: &TaskId| self.board.tasks.get(id).map(|task| text_limits::normalised(&task.title));
+        let known = created.iter().map(title);
+        if known.eq(tasks.iter().map(|task| Some(text_limits::normalised(&task.title)))) {
+            return Ok(Vec::new());
+        }
+        Err(Because::KeyReused { created: created.to_vec() }.into())
     }
 
     /// Who may create what, and where: the owner anywhere, an agent below its own task (L6).

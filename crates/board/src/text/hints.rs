@@ -29,6 +29,10 @@ fn for_agents(because: &Because) -> Phrase {
         B::TextEmpty { .. } | B::TextTooLong { .. } | B::TextControls { .. } | B::ReasonNeeded(_) => {
             phrase("Correct the argument and call again.", "引数を直して、もう一度呼んでください。")
         }
+        B::KeyReused { .. } => phrase(
+            "Use another key for other tasks, or go on with those: call get_next_action.",
+            "別のタスクには別のキーを使うか、既にあるものを進めてください: get_next_action を呼んでください。",
+        ),
         B::BatchSize { .. } | B::NotInBatch { .. } | B::Cycle { .. } | B::DependencyCancelled { .. } => {
             phrase("Correct the list and call again.", "一覧を直して、もう一度呼んでください。")
         }
@@ -189,6 +193,9 @@ fn for_people(because: &Because, language: Language) -> String {
         }
         B::ChildrenOpen { task, .. } | B::NothingDone { task } => {
             say(phrase("See them with `saihai task tree {0}`.", "`saihai task tree {0}` で確認してください。"), &[task])
+        }
+        B::KeyReused { .. } => {
+            say(phrase("Use another key for other tasks.", "別のタスクには別のキーを使ってください。"), &[])
         }
         B::Twin { sibling, .. } => say(
             phrase("Use that one: `saihai task show {0}`.", "そちらを使ってください: `saihai task show {0}`。"),

@@ -326,6 +326,13 @@ fn message(because: &Because, language: Language) -> String {
             ),
             &[task, limit],
         ),
+        B::KeyReused { created } => say(
+            phrase(
+                "This idempotency key has created other tasks: {0}.",
+                "この idempotency_key は別のタスクの作成に使われています: {0}。",
+            ),
+            &[&list(created)],
+        ),
         B::Twin { title, sibling } => say(
             phrase(
                 "There is an open subtask with the title \"{0}\" already: {1}.",

@@ -200,3 +200,24 @@ fn admit_is_pure() {
     assert_eq!(ask(), ask());
     assert_eq!((world.board.clone(), world.task(task).status), (before, Status::InProgress));
 }
+
+/// S3, F31: nobody waits an hour for an attached agent that has gone; one that is there is only told.
+#[test]
+fn stopping_an_attached_session_ends_it_if_nobody_is_there() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let attach = |world: &mut World| {
+        let (purpose, driver) = (Purpose::Task(task), Driver::Attached);
+        let claim = Command::Claim { agent: agent("w1"), purpose, driver, credential: None, forced: false };
+        world.must(&Actor::System, claim);
+        world.task(task).live.unwrap()
+    };
+    let session = attach(&mut world);
+    world.must(&owner(), Command::StopSession { session });
+    assert!(world.session(session).is_live());
+    world.pass(Span::seconds(61));
+    world.must(&owner(), Command::StopSession { session });
+    assert_eq!(world.session(session).end.as_ref().map(|end| end.reason), Some(EndReason::Stopped));
+    assert_eq!(world.task(task).used.attempts, 0);
+    attach(&mut world);
+}

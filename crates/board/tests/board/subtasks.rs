@@ -204,6 +204,7 @@ fn batch_is_atomic_and_idempotent() {
     assert_eq!(team.world.task(TaskId(5)).dependencies, [TaskId(4)]);
     assert_eq!(team.world.task(TaskId(4)).dependents, [TaskId(5)]);
     assert_eq!(team.world.must(&lead, batch(good)), []);
+    assert_eq!(team.world.refused(&lead, batch(NewTask::titled("another"))), Code::Duplicate);
     let party = Party::Agent(agent("lead"));
     assert_eq!(team.world.board.created_by_key(&party, Some(TaskId(1)), "k"), Some([TaskId(4), TaskId(5)].as_slice()));
     assert_eq!(team.world.refused(&lead, creating(&[])), Code::InvalidArgument);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use board::{Because, Fuel, Refusal, Tool};
-use control::{ControlError, Traced};
+use control::{ControlError, Subject, Traced};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -133,6 +133,9 @@ async fn remember(
         Err(error) => body["failed"] = json!(error.to_string()),
     }
     let (at, seq) = (session.project.clock().now(), session.board.seq);
-    session.project.record(Traced { at, seq, kind: "call", subject: session.id.to_string(), body }).await;
+    session
+        .project
+        .record(Traced { at, seq, kind: "call", subject: Subject::Session(session.id), body: Arc::new(body) })
+        .await;
     Ok(())
 }

@@ -144,7 +144,8 @@ impl ServerHandler for Mcp {
     ) -> Result<CallToolResponse, ErrorData> {
         let bearer = self.desk.bearer_of(&context.extensions);
         let arguments = request.arguments.unwrap_or_default();
-        let result = call::run(&self.desk, bearer, &request.name, arguments, context.ct).await;
+        // On the heap: the SDK moves what it is given several times.
+        let result = Box::pin(call::run(&self.desk, bearer, &request.name, arguments, context.ct)).await;
         Ok(result.into())
     }
 

@@ -147,9 +147,10 @@ impl Short {
         Self { summary: task.claim.as_ref().map(|claim| claim.summary.clone()), ..Self::of(task) }
     }
 
-    fn brief(brief: Brief) -> Self {
+    fn brief(brief: &Brief) -> Self {
         let Brief { id, title, status, description } = brief;
-        Self { id, title, status: status.as_str(), assignee_id: None, description, summary: None }
+        let (title, description) = (title.clone(), description.clone());
+        Self { id: *id, title, status: status.as_str(), assignee_id: None, description, summary: None }
     }
 }
 
@@ -212,7 +213,7 @@ struct Counts {
 }
 
 impl NextStep {
-    pub(crate) fn of(answer: Answer, language: board::Language) -> Self {
+    pub(crate) fn of(answer: &Answer, language: board::Language) -> Self {
         let counts = |progress: Progress| {
             let Progress { total, done, in_progress, unstarted, blocked, failed } = progress;
             Counts { total, done, in_progress, unstarted, blocked, failed }
@@ -220,12 +221,12 @@ impl NextStep {
         Self {
             action: answer.step.action(),
             state: answer.step.state(),
-            instruction: instruction(&answer, language),
-            tools: answer.tools,
-            task: answer.task.map(Short::brief),
-            subtask: answer.subtask.map(Short::brief),
+            instruction: instruction(answer, language),
+            tools: answer.tools.clone(),
+            task: answer.task.as_ref().map(Short::brief),
+            subtask: answer.subtask.as_ref().map(Short::brief),
             progress: answer.progress.map(counts),
-            waiting: answer.waiting.into_iter().map(Short::brief).collect(),
+            waiting: answer.waiting.iter().map(Short::brief).collect(),
             reason: answer.step.reason(),
         }
     }

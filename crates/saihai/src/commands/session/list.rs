@@ -41,14 +41,23 @@ impl List {
                     session.id.to_string(),
                     or_dash(session.task_id),
                     session.agent_id.to_string(),
-                    session.status.to_string(),
+                    session.driver.to_owned(),
+                    status(session, opened.now()),
                     or_dash(session.end_reason),
                     or_dash(session.exit_code),
                     or_dash(session.dod_result),
                     or_dash(session.verdict),
                 ]
             });
-            table(["ID", "TASK", "AGENT", "STATUS", "ENDED", "EXIT", "DOD", "VERDICT"], rows)
+            table(["ID", "TASK", "AGENT", "BY", "STATUS", "ENDED", "EXIT", "DOD", "VERDICT"], rows)
         })
+    }
+}
+
+/// With its age: what nobody has heard of for long may be gone (F48).
+fn status(session: &SessionView<'_>, now: board::Timestamp) -> String {
+    match session.ended_at {
+        Some(_) => session.status.to_string(),
+        None => format!("{}, last call {} ago", session.status, now - session.last_call_at),
     }
 }

@@ -24,6 +24,12 @@ impl Stop {
             &SessionView::of(session),
             || vec![id.to_string()],
             || {
+                if !session.is_live() {
+                    return opened.say(
+                        format!("{id} was silent and is over; its task can be taken up again."),
+                        format!("{id} は応答がなかったため終了しました。タスクは再開できます。"),
+                    );
+                }
                 opened.say(
                     format!("{id} is told to stop; its agent learns it with its next call."),
                     format!("{id} に停止を伝えました。エージェントは次の呼び出しで知ります。"),

@@ -29,7 +29,9 @@ impl Trace {
         opened.board().session(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let limit = self.lines.unwrap_or(usize::MAX);
         let found = opened.project.decisions(&self.id.to_string(), limit).await;
-        let found = found.map_err(|error| opened.failure(error))?;
+        let mut found = found.map_err(|error| opened.failure(error))?;
+        // Verdicts are written at once, calls a little later.
+        found.sort_by_key(|decision| decision.at);
         let entries: Vec<_> = found.iter().map(entry).collect();
         let seqs = || found.iter().map(|decision| decision.seq.to_string()).collect();
         context.format.print(&entries, seqs, || {

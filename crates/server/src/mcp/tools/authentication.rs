@@ -1,8 +1,8 @@
 //! Who is it, and what may they call?
 
 use board::{
-    Action, Actor, Because, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, Span, Staffing,
-    Task, Tool, spoken, staff_chat, staff_task, staffing,
+    Action, Actor, Because, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, Staffing, Task,
+    Tool, spoken, staff_chat, staff_task, staffing,
 };
 use control::{ControlError, NewSecret, Project, passkey_hash, passkey_matches, token_hash};
 use schemars::JsonSchema;
@@ -13,9 +13,6 @@ use crate::mcp::Desk;
 use crate::mcp::call::{Call, refuse};
 use crate::mcp::caller::{Caller, InSession};
 use crate::mcp::catalogue::{self, Effect, Handle, Who};
-
-/// An attached session that has been silent for so long may be taken over by its own agent.
-const SILENT: Span = Span::seconds(60);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -158,7 +155,7 @@ fn work_for(project: &Project, agent: &board::Agent) -> Result<Staffing, Control
 async fn take_over(project: &Project, agent: &board::Agent) -> Result<bool, ControlError> {
     let (board, now) = (project.board(), project.clock().now());
     let silent = board.live_sessions(agent.id()).find(|session| {
-        session.driver == Driver::Attached && now - session.last_call_at > SILENT && session.can_call()
+        session.driver == Driver::Attached && now - session.last_call_at > board::Session::SILENT && session.can_call()
     });
     let Some(session) = silent else { return Ok(false) };
     let command = Command::EndProcess {

@@ -36,13 +36,13 @@ impl Handle for GetNextAction {
         session.mark_counted();
         let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT));
         let answer = next_or_wait(&call, session, longest).await?;
-        Ok(NextStep::of(answer, session.board.settings.language))
+        Ok(NextStep::of(&answer, session.board.settings.language))
     }
 }
 
 /// The next step; if that is to wait for a message, what there is when one arrives, at the end of
 /// the wait, or when the server closes or the client has gone.
-async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Result<Answer, ControlError> {
+async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Result<Arc<Answer>, ControlError> {
     let answer = session.project.next_action_on(Arc::clone(&session.board), session.id).await?;
     if answer.step != Step::WaitForMessages {
         return Ok(answer);

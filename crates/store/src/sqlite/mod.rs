@@ -6,6 +6,7 @@
 //! the store for a single read starts none.
 
 mod connection;
+mod heads;
 mod reader;
 mod schema;
 mod verify;
@@ -20,6 +21,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use self::connection::Pool;
+use self::heads::Heads;
 use self::reader::Kept;
 use self::watch::Watch;
 use self::writer::{Work, Writer};
@@ -31,6 +33,7 @@ const SHORT: u64 = 64;
 /// A store in a SQLite file. Dropping it waits until what was queued is written.
 pub struct SqliteStore {
     pool: Arc<Pool>,
+    heads: Heads,
     watch: Arc<Watch>,
     writer: OnceLock<Writer>,
 }
@@ -40,7 +43,7 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::open(path.as_ref())?);
         let watch = Arc::new(Watch::new(Arc::clone(&pool)));
-        Ok(Self { pool, watch, writer: OnceLock::new() })
+        Ok(Self { pool, heads: Heads::default(), watch, writer: OnceLock::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -77,7 +80,7 @@ impl Store for SqliteStore {
     }
 
     async fn head(&self, stream: &StreamName) -> Result<Head, StoreError> {
-        self.pool.with(|conn| reader::head(conn, stream))
+        self.heads.head(&self.pool, stream)
     }
 
     async fn streams(&self) -> Result<Vec<StreamName>, StoreError> {

@@ -8,4 +8,5 @@ mod contract;
 mod damage;
 mod disk_full;
 mod file;
+mod heads;
 mod opening;

@@ -82,7 +82,7 @@ impl Oracle {
         }) else {
             return;
         };
-        // Calls that left no event are told to the board together, at most 64 of them.
+        // Calls of several connections may be on their way when the last one is counted.
         assert!(session.calls <= limits.max_calls + 64 + 2, "{} made {} calls", session.id, session.calls);
         assert!(session.messages <= limits.max_messages, "{} sent {} messages", session.id, session.messages);
         for task in self.board.tasks.values() {

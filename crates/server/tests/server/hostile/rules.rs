@@ -73,8 +73,8 @@ impl Scene<'_> {
                 What::TaskMoved { task, from, to, .. },
                 Some(What::TaskAssigned { task: assigned, assignee: Some(_) }),
             ) if task == assigned => {
-                must((*from, *to) == (Status::Backlog, Status::Todo), "assigning only queues")?;
-                Ok(true)
+                // Assigning queues it; any other move was asked for in the same instant, and is judged.
+                Ok((*from, *to) == (Status::Backlog, Status::Todo))
             }
             (
                 What::StopRequested { session, cause: StopCause::Unstarted },

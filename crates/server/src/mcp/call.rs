@@ -51,7 +51,6 @@ pub(crate) async fn run(
         Some(Value::String(token)) => Ok(Some(token)),
         Some(_) => Err(refuse(Because::BadArguments("`session_token` is a text".into()))),
     };
-    let bearer = bearer.or_else(|| desk.bearer.clone());
     let caller = match &token {
         Ok(token) => desk.caller(bearer.as_ref(), token.as_deref()).await,
         Err(_) => Ok(Caller::Nobody),

@@ -85,13 +85,12 @@ impl InSession {
 }
 
 impl Desk {
-    /// What came with the request, or with the client's environment.
+    /// What came with the request; over stdio, with the client's environment.
     pub(super) fn bearer_of(&self, extensions: &Extensions) -> Option<Bearer> {
-        let header = extensions.get::<Parts>()?.headers.get(http::header::AUTHORIZATION);
-        let header = header.and_then(|value| value.to_str().ok());
-        let secret =
-            header.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        secret.map(|(_, secret)| Bearer::new(secret.trim().to_owned()))
+        let Some(parts) = extensions.get::<Parts>() else { return self.bearer.clone() };
+        let header = parts.headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, secret) = header.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| Bearer::new(secret.trim().to_owned()))
     }
 
     /// Who has this bearer, or names this session. A bearer that is a session's cannot speak for
@@ -101,7 +100,6 @@ impl Desk {
         bearer: Option<&Bearer>,
         session_token: Option<&str>,
     ) -> Result<Caller, ControlError> {
-        let bearer = bearer.or(self.bearer.as_ref());
         let by_bearer = match bearer {
             Some(bearer) => self.session_with(bearer.reveal()).await?,
             None => None,

@@ -125,3 +125,28 @@ async fn chat_and_work_have_tools_of_their_own() {
     })
     .await;
 }
+
+/// C2: `saihai chat` sends what it reads, shows what the agent answers, and ends with that.
+#[tokio::test]
+async fn chat_on_the_command_line_ends_with_the_answer() {
+    over_both(async |mut stage| {
+        let mut chat = stage.world.spawn(&["chat", "coder", "--json"]);
+        std::io::Write::write_all(&mut chat.stdin.take().unwrap(), b"How far are you?\n\n").unwrap();
+        let sent = async {
+            while stage.board().await.messages.is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, sent).await.unwrap();
+        let mut coder = chatting(&mut stage, &[]).await;
+        read(&mut coder).await;
+        coder.must("send_message", json!({ "to": "owner", "content": "Half.\nThe rest today." })).await;
+        let output = tokio::task::spawn_blocking(move || chat.wait_with_output().unwrap()).await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let said: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(column(&Value::Array(said), "content"), ["How far are you?", "Half.\nThe rest today."]);
+        stage.leave(coder).await;
+    })
+    .await;
+}

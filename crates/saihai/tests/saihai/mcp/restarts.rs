@@ -3,7 +3,8 @@
 use board::EndReason;
 use serde_json::{Value, json};
 
-use super::stage::{merged, over_both};
+use super::agent::Agent;
+use super::stage::{Stage, merged, over_both};
 use crate::world::column;
 
 /// N6, M1, E3: killed between every two calls of a worker, the server that follows gives the same
@@ -37,6 +38,85 @@ async fn killed_server_is_followed_by_one_that_says_the_same() {
         assert_eq!(column(&tasks, "id"), ["tsk_1", "tsk_2", "tsk_3"]);
         assert_eq!(column(&tasks, "status"), ["done", "done", "done"]);
         assert_eq!(stage.world.json(&["session", "list"]).as_array().unwrap().len(), 1);
+        stage.world.ok(&["log", "verify"]);
+    })
+    .await;
+}
+
+/// One call of an agent whose server was just killed.
+async fn after_a_kill(stage: &mut Stage, agent: &mut Agent, tool: &str, arguments: Value) -> Value {
+    stage.kill(agent).await;
+    agent.must(tool, arguments).await
+}
+
+/// What an agent must be told, and what it calls then; the server is killed before every call.
+async fn play(stage: &mut Stage, agent: &mut Agent, script: Vec<(&str, Vec<(&str, Value)>)>) {
+    for (action, calls) in script {
+        let told = after_a_kill(stage, agent, "get_next_action", json!({})).await;
+        assert_eq!(told["action"], action, "{told}");
+        for (tool, arguments) in calls {
+            after_a_kill(stage, agent, tool, arguments).await;
+        }
+    }
+}
+
+/// N6, N4, E3: the same for a manager: its choices are kept, delivered once and spent once, whichever
+/// two calls the server dies between.
+#[tokio::test]
+async fn killed_server_costs_a_manager_nothing() {
+    over_both(async |mut stage| {
+        let top = stage.started("Release", "lead");
+        let mut lead = stage.claim("lead", &top).await;
+        let model = json!({ "provider": "anthropic", "model_id": "claude-sonnet-4-5" });
+        let script = [
+            ("report_model", vec![("report_model", model)]),
+            ("get_task", vec![("get_my_task", json!({}))]),
+            ("create_subtasks", vec![("create_tasks_batch", super::agent::two_steps())]),
+            ("situational_awareness", vec![("select_action", json!({ "action": "start" }))]),
+            // The second of the batch is the one that needs nothing.
+            (
+                "start",
+                vec![
+                    ("assign_task", json!({ "task_id": "tsk_3", "assignee_id": "coder" })),
+                    ("update_task_status", json!({ "task_id": "tsk_3", "status": "in_progress" })),
+                ],
+            ),
+            ("situational_awareness", vec![("select_action", json!({ "action": "wait" }))]),
+            ("wait", vec![]),
+        ];
+        play(&mut stage, &mut lead, script.into()).await;
+        stage.kill(&mut lead).await;
+        assert_eq!(lead.told().await, "wait", "until it leaves");
+        stage.leave(lead).await;
+        assert_eq!(stage.staffed("lead").await, ["hold", "waiting_for_workers"]);
+        stage.work("coder", "tsk_3").await;
+        let mut lead = stage.claim("lead", &top).await;
+        lead.enter().await;
+        let script = [
+            ("situational_awareness", vec![("select_action", json!({ "action": "start" }))]),
+            (
+                "start",
+                vec![
+                    ("assign_task", json!({ "task_id": "tsk_2", "assignee_id": "tester" })),
+                    ("update_task_status", json!({ "task_id": "tsk_2", "status": "in_progress" })),
+                ],
+            ),
+            ("situational_awareness", vec![("select_action", json!({ "action": "wait" }))]),
+            ("wait", vec![]),
+        ];
+        play(&mut stage, &mut lead, script.into()).await;
+        stage.leave(lead).await;
+        stage.work("tester", "tsk_2").await;
+        let mut lead = stage.claim("lead", &top).await;
+        lead.enter().await;
+        let told = after_a_kill(&mut stage, &mut lead, "get_next_action", json!({})).await;
+        assert_eq!(told["action"], "report_completion");
+        let report = json!({ "result": "success", "summary": "Both are there." });
+        after_a_kill(&mut stage, &mut lead, "report_completed", report).await;
+        stage.kill(&mut lead).await;
+        assert_eq!(lead.told().await, "logout");
+        stage.leave(lead).await;
+        assert_eq!(stage.world.status(&top), "done");
         stage.world.ok(&["log", "verify"]);
     })
     .await;

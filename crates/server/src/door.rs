@@ -1,7 +1,7 @@
 //! Where does the server listen, and for whom?
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -68,8 +68,9 @@ impl fmt::Debug for Door {
 }
 
 impl Door {
-    /// Opens a door for `handler`, which is closed with `closing`. Requests must name this machine, the address, or one of `hosts`: a
-    /// page in somebody's browser cannot pose as a local client (DNS rebinding).
+    /// Opens a door for `handler`, which is closed with `closing`. Requests must name this machine,
+    /// the address, or one of `hosts`: a page in somebody's browser cannot pose as a local client
+    /// (DNS rebinding).
     pub async fn open<H: ServerHandler + Clone>(
         handler: H,
         closing: CancellationToken,
@@ -82,9 +83,9 @@ impl Door {
         if let Listener::Tcp { address, .. } = &listener {
             allowed.push(address.ip().to_string());
         }
-        let origins = allowed.iter().map(|host| match host.contains(':') && !host.starts_with('[') {
-            true if host.parse::<std::net::Ipv6Addr>().is_ok() => format!("http://[{host}]:*"),
-            _ => format!("http://{host}:*"),
+        let origins = allowed.iter().map(|host| match host.parse::<Ipv6Addr>() {
+            Ok(_) => format!("http://[{host}]:*"),
+            Err(_) => format!("http://{host}:*"),
         });
         // Stateless, with plain answers: a restart costs a connected client nothing (M1).
         let config = StreamableHttpServerConfig::default()

@@ -49,8 +49,22 @@ async fn after_a_kill(stage: &mut Stage, agent: &mut Agent, tool: &str, argument
     agent.must(tool, arguments).await
 }
 
-/// What an agent must be told, and what it calls then; the server is killed before every call.
-async fn play(stage: &mut Stage, agent: &mut Agent, script: Vec<(&str, Vec<(&str, Value)>)>) {
+/// What an agent must be told, and what it calls then.
+type Script = Vec<(&'static str, Vec<(&'static str, Value)>)>;
+
+/// A manager looks, starts one task, looks again and waits.
+fn starting(task: &str, assignee: &str) -> Script {
+    let select = |action: &str| vec![("select_action", json!({ "action": action }))];
+    let start = vec![
+        ("assign_task", json!({ "task_id": task, "assignee_id": assignee })),
+        ("update_task_status", json!({ "task_id": task, "status": "in_progress" })),
+    ];
+    let look = "situational_awareness";
+    vec![(look, select("start")), ("start", start), (look, select("wait")), ("wait", Vec::new())]
+}
+
+/// Plays a script; the server is killed before every call.
+async fn play(stage: &mut Stage, agent: &mut Agent, script: Script) {
     for (action, calls) in script {
         let told = after_a_kill(stage, agent, "get_next_action", json!({})).await;
         assert_eq!(told["action"], action, "{told}");
@@ -72,19 +86,10 @@ async fn killed_server_costs_a_manager_nothing() {
             ("report_model", vec![("report_model", model)]),
             ("get_task", vec![("get_my_task", json!({}))]),
             ("create_subtasks", vec![("create_tasks_batch", super::agent::two_steps())]),
-            ("situational_awareness", vec![("select_action", json!({ "action": "start" }))]),
-            // The second of the batch is the one that needs nothing.
-            (
-                "start",
-                vec![
-                    ("assign_task", json!({ "task_id": "tsk_3", "assignee_id": "coder" })),
-                    ("update_task_status", json!({ "task_id": "tsk_3", "status": "in_progress" })),
-                ],
-            ),
-            ("situational_awareness", vec![("select_action", json!({ "action": "wait" }))]),
-            ("wait", vec![]),
         ];
         play(&mut stage, &mut lead, script.into()).await;
+        // The second of the batch is the one that needs nothing.
+        play(&mut stage, &mut lead, starting("tsk_3", "coder")).await;
         stage.kill(&mut lead).await;
         assert_eq!(lead.told().await, "wait", "until it leaves");
         stage.leave(lead).await;
@@ -92,19 +97,7 @@ async fn killed_server_costs_a_manager_nothing() {
         stage.work("coder", "tsk_3").await;
         let mut lead = stage.claim("lead", &top).await;
         lead.enter().await;
-        let script = [
-            ("situational_awareness", vec![("select_action", json!({ "action": "start" }))]),
-            (
-                "start",
-                vec![
-                    ("assign_task", json!({ "task_id": "tsk_2", "assignee_id": "tester" })),
-                    ("update_task_status", json!({ "task_id": "tsk_2", "status": "in_progress" })),
-                ],
-            ),
-            ("situational_awareness", vec![("select_action", json!({ "action": "wait" }))]),
-            ("wait", vec![]),
-        ];
-        play(&mut stage, &mut lead, script.into()).await;
+        play(&mut stage, &mut lead, starting("tsk_2", "tester")).await;
         stage.leave(lead).await;
         stage.work("tester", "tsk_2").await;
         let mut lead = stage.claim("lead", &top).await;

@@ -335,17 +335,7 @@ impl Scene<'_> {
 
     /// Does `from` wait, by however many dependencies, for `to`?
     fn leads_to(&self, from: TaskId, to: TaskId) -> bool {
-        let (mut next, mut seen) = (vec![from], Vec::new());
-        while let Some(id) = next.pop() {
-            if id == to {
-                return true;
-            }
-            if !seen.contains(&id) {
-                seen.push(id);
-                next.extend(self.board.tasks.get(&id).iter().flat_map(|task| task.dependencies.iter().copied()));
-            }
-        }
-        false
+        reaches(from, to, |id| self.board.tasks.get(&id).map_or(&[], |task| &task.dependencies))
     }
 
     /// L2: the mover is the assignee of the parent, through the parent's session or a manager's chat.
@@ -434,6 +424,11 @@ impl Scene<'_> {
 }
 
 fn batch_leads_to(tasks: &[CreatedTask], from: TaskId, to: TaskId) -> bool {
+    reaches(from, to, |id| tasks.iter().find(|task| task.id == id).map_or(&[], |task| &task.dependencies))
+}
+
+/// Does a way lead from one task to the other, by what each depends on?
+fn reaches<'a>(from: TaskId, to: TaskId, dependencies: impl Fn(TaskId) -> &'a [TaskId]) -> bool {
     let (mut next, mut seen) = (vec![from], Vec::new());
     while let Some(id) = next.pop() {
         if id == to {
@@ -441,7 +436,7 @@ fn batch_leads_to(tasks: &[CreatedTask], from: TaskId, to: TaskId) -> bool {
         }
         if !seen.contains(&id) {
             seen.push(id);
-            next.extend(tasks.iter().filter(|task| task.id == id).flat_map(|task| task.dependencies.iter().copied()));
+            next.extend_from_slice(dependencies(id));
         }
     }
     false

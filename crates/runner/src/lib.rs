@@ -1,0 +1,3 @@
+//! The runner: workspace, sandbox, shim, client, evidence, checks, merge.
+
+pub mod clients;

@@ -131,6 +131,15 @@ pub struct Settings {
     pub limits: Limits,
     /// Seconds that the workspace of a failed task is kept.
     pub keep_failed: u64,
+    /// What agents and checks may read besides their workspace, relative to the repository.
+    #[serde(default)]
+    pub sandbox_read: Vec<String>,
+    /// The TCP ports that they may connect to; `None`: all.
+    #[serde(default)]
+    pub sandbox_connect: Option<Vec<u16>>,
+    /// Clients at once on one runner; `None`: as many as it has cores.
+    #[serde(default)]
+    pub max_parallel: Option<u32>,
 }
 
 impl Settings {
@@ -148,6 +157,9 @@ impl Settings {
             goals: Vec::new(),
             limits: Limits::default(),
             keep_failed: 7 * 24 * 3600,
+            sandbox_read: Vec::new(),
+            sandbox_connect: None,
+            max_parallel: None,
         }
     }
 }

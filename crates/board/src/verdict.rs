@@ -28,6 +28,11 @@ pub enum Merge {
     Conflict {
         files: Vec<String>,
     },
+    /// It may be merged, and cannot be yet: the user's own files are in the way (V6).
+    Waiting {
+        reason: String,
+        files: Vec<String>,
+    },
     /// The target contains the work, and that was verified; its commit there.
     Merged {
         commit: String,
@@ -251,7 +256,7 @@ fn judge_work(facts: &WorkspaceFacts, policy: &Policy<'_>) -> Option<Verdict> {
     }
     match facts.merge {
         Merge::Merged { .. } => Some(Verdict::Done),
-        Merge::NotTried | Merge::Conflict { .. } => None,
+        Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
     }
 }
 
@@ -290,6 +295,7 @@ pub(crate) fn dod_result(facts: &WorkspaceFacts) -> DodResult {
     match facts.merge {
         Merge::Merged { .. } => DodResult::Merged,
         Merge::Conflict { .. } => DodResult::Failed,
+        Merge::Waiting { .. } => DodResult::Pending,
         Merge::NotTried if worst(CheckOutcome::DidNotRun) => DodResult::Error,
         Merge::NotTried if worst(CheckOutcome::TimedOut) => DodResult::Timeout,
         Merge::NotTried if worst(CheckOutcome::Fail) || !facts.goals_unmet.is_empty() => DodResult::Failed,

@@ -16,6 +16,7 @@ const KEYS: &[&str] = &[
     "target_branch",
     "completion",
     "sandbox",
+    "max_parallel",
     "merge",
     "isolation",
     "dod",
@@ -40,6 +41,9 @@ pub struct SettingsFile {
     goals: Vec<(TaskType, Vec<Goal>)>,
     limits: Limits,
     keep_failed: Option<u64>,
+    sandbox_read: Vec<String>,
+    sandbox_connect: Option<Vec<u16>>,
+    max_parallel: Option<u32>,
 }
 
 impl SettingsFile {
@@ -63,6 +67,9 @@ impl SettingsFile {
             goals: self.goals,
             limits: self.limits,
             keep_failed: self.keep_failed.unwrap_or(default.keep_failed),
+            sandbox_read: self.sandbox_read,
+            sandbox_connect: self.sandbox_connect,
+            max_parallel: self.max_parallel,
         }
     }
 }
@@ -80,7 +87,8 @@ pub(crate) fn read(source: &str, report: &mut Report) -> SettingsFile {
     settings.language = fields.parsed("language");
     settings.target_branch = fields.text("target_branch", values::branch);
     settings.completion = fields.parsed("completion");
-    settings.sandbox = fields.parsed("sandbox");
+    read_sandbox(&mut settings, &mut fields);
+    settings.max_parallel = fields.count("max_parallel", 1..=10_000);
     settings.isolation = fields.parsed("isolation");
     if let Some(mut merge) = fields.fields("merge", &["strategy"]) {
         settings.merge = merge.parsed("strategy");
@@ -102,6 +110,19 @@ pub(crate) fn read(source: &str, report: &mut Report) -> SettingsFile {
         read_limits(&mut settings.limits, &mut limits);
     }
     settings
+}
+
+/// One word, or a mapping with more to say.
+fn read_sandbox(settings: &mut SettingsFile, fields: &mut Fields<'_>) {
+    if !fields.is_mapping("sandbox") {
+        settings.sandbox = fields.parsed("sandbox");
+        return;
+    }
+    let Some(mut sandbox) = fields.fields("sandbox", &["mode", "read", "connect"]) else { return };
+    settings.sandbox = sandbox.parsed("mode");
+    settings.sandbox_read = sandbox.texts("read", values::filled).unwrap_or_default();
+    let ports = sandbox.texts("connect", |port| values::count(port, 1..=65535).map(drop));
+    settings.sandbox_connect = ports.map(|ports| ports.iter().filter_map(|port| port.parse().ok()).collect());
 }
 
 /// A check without a command would pass without having run (V5).

@@ -63,6 +63,10 @@ impl<'r> Fields<'r> {
         self.entries.iter().any(|field| field.key == key)
     }
 
+    pub(crate) fn is_mapping(&self, key: &str) -> bool {
+        self.entries.iter().any(|field| field.key == key && matches!(field.node.value, Value::Map(_)))
+    }
+
     /// Where the key stands; the mapping's own place if it has none such.
     pub(crate) fn place(&self, key: &str) -> Place {
         self.entries.iter().find(|field| field.key == key).map_or(self.place, |field| field.place)

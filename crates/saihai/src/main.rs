@@ -5,6 +5,8 @@ mod commands;
 mod context;
 mod failure;
 mod git;
+mod house;
+mod news;
 mod show;
 
 use std::process::ExitCode;
@@ -18,6 +20,9 @@ use crate::show::Format;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(exit) = behind_the_scenes(&arguments) {
+        return exit;
+    }
     let cli = match Cli::try_parse_from(&arguments).and_then(one_format) {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error, arguments.iter().any(|argument| argument == "--json")),
@@ -26,6 +31,17 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(format),
+    }
+}
+
+/// What Saihai starts itself as. Before anything else: these must be small, and have one thread.
+fn behind_the_scenes(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
+    let words: Vec<_> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    match words.as_slice() {
+        ["shim"] => Some(runner::shim::supervise()),
+        ["shim", "--init"] => Some(runner::shim::init()),
+        ["inside"] => Some(runner::inside()),
+        _ => None,
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn facts(facts: &WorkspaceFacts) -> WorkspaceFacts {
         goals_unmet: files(&facts.goals_unmet),
         merge: match &facts.merge {
             Merge::Conflict { files: conflicts } => Merge::Conflict { files: files(conflicts) },
+            Merge::Waiting { reason, files: waiting } => Merge::Waiting { reason: tail(reason), files: files(waiting) },
             Merge::NotTried | Merge::Merged { .. } => facts.merge.clone(),
         },
     }

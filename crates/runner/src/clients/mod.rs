@@ -65,3 +65,31 @@ pub struct Heard {
     /// It could not log in: what it said, and what to do.
     pub login: Option<String>,
 }
+
+#[derive(Debug)]
+pub struct Reader(Heard);
+
+impl Reader {
+    pub fn new(_: board::Client) -> Self {
+        Self(Heard::default())
+    }
+
+    pub fn line(&mut self, _: &[u8], _: board::Timestamp) {}
+
+    pub fn finish(self, _: Option<i32>) -> Heard {
+        self.0
+    }
+}
+
+pub fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
+    let mut words = assignment.spec.command.iter();
+    let program = words.next().cloned().unwrap_or_default();
+    let prompt = assignment.run.join("prompt.md");
+    Ok(Launch {
+        program: program.into(),
+        arguments: words.cloned().collect(),
+        files: vec![(prompt.clone(), assignment.prompt.as_bytes().to_vec())],
+        stdin: Some(prompt),
+        ..Launch::default()
+    })
+}

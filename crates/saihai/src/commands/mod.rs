@@ -11,10 +11,11 @@ mod mcp;
 mod memory;
 mod message;
 mod project;
-mod serve;
+pub(crate) mod serve;
 mod session;
 mod task;
 mod token;
+mod up;
 
 use clap::Subcommand;
 
@@ -24,6 +25,7 @@ use crate::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(init::Init),
+    Up(up::Up),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     /// Projects of this installation
@@ -58,13 +60,14 @@ pub(crate) enum Command {
 impl Command {
     /// It goes on and talks to others, instead of answering once.
     pub(crate) fn stays(&self) -> bool {
-        matches!(self, Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
+        matches!(self, Self::Up(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }
 }
 
 pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failure> {
     match command {
         Command::Init(init) => init.run(context).await,
+        Command::Up(up) => up.run(context).await,
         Command::Serve(serve) => serve.run(context).await,
         Command::Mcp(mcp) => mcp.run(context).await,
         Command::Project(command) => project::run(context, command).await,

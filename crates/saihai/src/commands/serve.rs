@@ -1,13 +1,14 @@
 //! `saihai serve`
 
 use clap::Args;
-use control::{Attendance, Control};
+use control::Attendance;
 use server::{Door, DoorError, Listen, Mcp};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, say};
+use crate::house::attend;
 use crate::show::Format;
 
 /// How long calls that are being answered have when the server ends.
@@ -55,15 +56,6 @@ impl Serve {
     }
 }
 
-/// Opens every project, so that what time brings (lapsed leases, old messages) is seen to.
-async fn attend(control: &Control, context: &Context) -> Result<(), Failure> {
-    let installation = context.installation(control).await?.state();
-    for id in installation.projects.keys() {
-        control.project(id).await.map_err(|error| Failure::control(error, context.language()))?;
-    }
-    Ok(())
-}
-
 fn announce(context: &Context, door: &Door) -> Result<(), Failure> {
     let (url, mcp_url) = (door.url(), door.mcp_url());
     let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
@@ -84,7 +76,7 @@ fn announce(context: &Context, door: &Door) -> Result<(), Failure> {
 }
 
 /// Waits for Ctrl-C or SIGTERM.
-async fn told_to_end() {
+pub(crate) async fn told_to_end() {
     let terminated = async {
         match signal(SignalKind::terminate()) {
             Ok(mut signals) => drop(signals.recv().await),
@@ -97,7 +89,7 @@ async fn told_to_end() {
     }
 }
 
-fn closed(error: &DoorError) -> Failure {
+pub(crate) fn closed(error: &DoorError) -> Failure {
     let hint = match error {
         DoorError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => {
             "Perhaps `saihai serve` runs already, and serves every project; or choose another address with --listen."

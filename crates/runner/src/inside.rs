@@ -1,0 +1,161 @@
+//! What is done in a workspace on an agent's behalf? Inside its sandbox: its git directory is hostile.
+//!
+//! Nothing that is said here is believed. The commits are fetched from a file, their objects checked,
+//! and the verdict comes from the user's own repository.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
+
+use board::Scope;
+use serde::{Deserialize, Serialize};
+
+use crate::git::environment;
+use crate::scope::{Patterns, Writable};
+
+/// What is to be done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Errand {
+    pub(crate) kind: Kind,
+    /// Where the answer and the commits go.
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// Commit what is left uncommitted and in scope (V4), and hand the commits over.
+    HandOver { message: String, scope: Scope, laid: Vec<String>, known: Vec<String> },
+    /// Merge the target and leave the conflicts for the agent (V3).
+    MergeTarget { target: String },
+}
+
+/// What came of it, for the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) head: String,
+    /// Committed for the agent.
+    pub(crate) committed: Vec<String>,
+    /// Left uncommitted: not in scope, or with conflict markers in it.
+    pub(crate) left: Vec<String>,
+    pub(crate) bundled: bool,
+}
+
+pub(crate) fn bundle_file(out: &Path) -> PathBuf {
+    out.join("commits.bundle")
+}
+
+pub(crate) fn answer_file(out: &Path) -> PathBuf {
+    out.join("answer.json")
+}
+
+/// Does the errand that comes through stdin, in the current directory.
+pub fn inside() -> ExitCode {
+    let run = || -> io::Result<()> {
+        let errand: Errand = serde_json::from_reader(io::stdin())?;
+        let answer = match &errand.kind {
+            Kind::HandOver { message, scope, laid, known } => hand_over(&errand.out, message, scope, laid, known)?,
+            Kind::MergeTarget { target } => merge_target(target)?,
+        };
+        fs::write(answer_file(&errand.out), serde_json::to_vec(&answer)?)
+    };
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn git(arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.env_clear().envs(environment().filter(|(name, _)| !name.starts_with("GIT_AUTHOR")));
+    for name in ["HOME", "TMPDIR", crate::process::MARKER] {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
+    }
+    command.env("GIT_LITERAL_PATHSPECS", "1").env_remove("GIT_OPTIONAL_LOCKS");
+    // Neither hooks nor monitors; they would run in the sandbox only, and still waste everybody's time.
+    command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"]);
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> io::Result<String> {
+    checked(arguments, git(arguments).output()?)
+}
+
+fn run_with(arguments: &[&str], input: &[u8]) -> io::Result<String> {
+    let mut command = git(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input)?;
+    }
+    checked(arguments, child.wait_with_output()?)
+}
+
+fn checked(arguments: &[&str], output: Output) -> io::Result<String> {
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(io::Error::other(format!("git {} failed: {message}", arguments.first().unwrap_or(&""))))
+}
+
+fn hand_over(out: &Path, message: &str, scope: &Scope, laid: &[String], known: &[String]) -> io::Result<Answer> {
+    let (writable, scratch) = (Writable::new(scope, laid), Patterns::new(&scope.scratch));
+    let ours = |path: &String| writable.allows(path) && !scratch.matches(path);
+    let (commit, mut left): (Vec<_>, Vec<_>) = uncommitted()?.into_iter().partition(ours);
+    let (unresolved, commit): (Vec<_>, Vec<_>) = commit.into_iter().partition(|path| has_markers(path));
+    left.extend(unresolved);
+    if !commit.is_empty() {
+        let paths = commit.join("\0");
+        let add = ["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        run_with(&add, paths.as_bytes())?;
+    }
+    let staged = !git(&["diff", "--cached", "--quiet"]).status()?.success();
+    if staged || run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_ok() {
+        // Conflicts that nobody resolved cannot be committed, and the merge will say so.
+        if let Err(error) = run(&["commit", "--quiet", "--no-verify", "--message", message]) {
+            eprintln!("{error}");
+        }
+    }
+    let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
+    let bundle = bundle_file(out);
+    let mut create = vec!["bundle", "create", "--quiet"];
+    let bundle = bundle.to_string_lossy();
+    create.extend([&bundle, "HEAD", "--not"]);
+    create.extend(known.iter().map(String::as_str));
+    // There is none if there is nothing new.
+    let bundled = run(&create).is_ok();
+    Ok(Answer { head, committed: commit, left, bundled })
+}
+
+/// Every path that differs from the last commit.
+fn uncommitted() -> io::Result<Vec<String>> {
+    let status = run(&["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"])?;
+    let entries = status.split('\0').filter(|entry| entry.len() > 3);
+    Ok(entries.map(|entry| entry[3..].to_owned()).collect())
+}
+
+/// A file in which a conflict was left as git had marked it.
+fn has_markers(path: &str) -> bool {
+    let text = fs::read(path).unwrap_or_default();
+    let begins = |mark: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
+    begins(b"<<<<<<< ") && begins(b">>>>>>> ")
+}
+
+fn merge_target(target: &str) -> io::Result<Answer> {
+    // One that was begun before is gone on with.
+    if run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_err() {
+        let merge = ["merge", "--quiet", "--no-edit", "--no-verify", "--message", "Merge the target branch", target];
+        if let Err(error) = run(&merge) {
+            eprintln!("{error}");
+        }
+    }
+    let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
+    let left = run(&["diff", "--name-only", "-z", "--diff-filter=U"])?;
+    let left = left.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    Ok(Answer { head, left, ..Answer::default() })
+}

@@ -1,0 +1,53 @@
+//! Where is everything kept?
+
+use std::path::{Path, PathBuf};
+
+use board::{ProjectId, SessionId, TaskId};
+
+/// The directories of one project below `SAIHAI_HOME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    root: PathBuf,
+}
+
+impl Places {
+    pub fn new(home: &Path, project: &ProjectId) -> Self {
+        Self { root: home.join("projects").join(project.as_str()) }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Held by the one runner of the project.
+    pub fn lock(&self) -> PathBuf {
+        self.root.join("runner.lock")
+    }
+
+    /// Where the server was last reached, for agents that outlive it.
+    pub fn address(&self) -> PathBuf {
+        self.root.join("address")
+    }
+
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    /// The private directory of a session.
+    pub fn session(&self, session: SessionId) -> PathBuf {
+        self.sessions().join(session.to_string())
+    }
+
+    pub fn workspaces(&self) -> PathBuf {
+        self.root.join("workspaces")
+    }
+
+    pub fn workspace(&self, task: TaskId) -> PathBuf {
+        self.workspaces().join(format!("task-{}", task.0))
+    }
+
+    /// Where merge candidates are checked.
+    pub fn verification(&self) -> PathBuf {
+        self.root.join("verification")
+    }
+}

@@ -1,0 +1,144 @@
+//! What is an agent told when it starts (R6)?
+
+use board::{AgentSpec, Language, Mode, Task, say_rejection};
+
+/// What the prompt is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Brief<'a> {
+    pub(crate) spec: &'a AgentSpec,
+    pub(crate) project: &'a str,
+    pub(crate) language: Language,
+    /// Its task; `None` for a chat.
+    pub(crate) task: Option<&'a Task>,
+    /// Path and title of each entry of the memory bank.
+    pub(crate) memory: &'a [(String, String)],
+}
+
+/// The whole prompt: for a guided agent the control part and its own; for a one-shot agent everything.
+#[must_use]
+pub(crate) fn prompt(brief: &Brief<'_>) -> String {
+    match (brief.spec.mode, brief.task) {
+        (Mode::OneShot, Some(task)) => one_shot(brief, task),
+        (Mode::OneShot | Mode::Guided, _) => guided(brief),
+    }
+}
+
+fn guided(brief: &Brief<'_>) -> String {
+    let AgentSpec { id, name, role, .. } = brief.spec;
+    let (project, control) = (
+        brief.project,
+        match brief.language {
+            Language::En => {
+                "You are led by the MCP server `saihai`. Do exactly this:\n\
+             1. Call `authenticate`. It needs no arguments.\n\
+             2. Call `get_next_action`, do what its instruction says, and call it again. Go on like this until it \
+             tells you to log out or to stop; then call `logout` and end.\n\
+             Decide nothing that the server decides: it says which task, which step, and when you are finished. \
+             A call that does not fit is refused, and the refusal names the next one."
+            }
+            Language::Ja => {
+                "あなたは MCP サーバー `saihai` に導かれます。次のとおりにしてください。\n\
+             1. `authenticate` を呼びます。引数は要りません。\n\
+             2. `get_next_action` を呼び、その指示に従い、また呼びます。ログアウトまたは停止を指示されるまで続け、\
+             そのとき `logout` を呼んで終わります。\n\
+             サーバーが決めることを自分で決めないでください。どのタスク、どのステップ、いつ終わりかはサーバーが示します。\
+             合わない呼び出しは拒否され、次に呼ぶべきものが示されます。"
+            }
+        },
+    );
+    let who = match brief.language {
+        Language::En => format!("You are {name} (`{id}`{}) in the project `{project}`.", role_of(role)),
+        Language::Ja => format!("あなたはプロジェクト `{project}` の {name}（`{id}`{}）です。", role_of(role)),
+    };
+    let mut text = format!("{who}\n\n{control}\n");
+    text.push_str(&memory(brief));
+    text.push_str("\n---\n\n");
+    text.push_str(&brief.spec.system_prompt);
+    text
+}
+
+fn role_of(role: &str) -> String {
+    if role.is_empty() { String::new() } else { format!(", {role}") }
+}
+
+fn one_shot(brief: &Brief<'_>, task: &Task) -> String {
+    let (scope, language) = (&brief.spec.scope, brief.language);
+    let say = |en: &'static str, ja: &'static str| match language {
+        Language::En => en,
+        Language::Ja => ja,
+    };
+    let list = |patterns: &[String], none: &'static str| match patterns {
+        [] => none.to_owned(),
+        patterns => patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "),
+    };
+    let mut text = format!(
+        "# {} {}\n\n- type: {}\n- priority: {}\n",
+        task.id,
+        one_line(&task.title),
+        task.task_type,
+        task.priority
+    );
+    text.push_str(&section(say("Task", "タスク"), &fenced(&task.description)));
+    if !brief.spec.system_prompt.trim().is_empty() {
+        text.push_str(&section(say("Your instructions", "あなたへの指示"), &brief.spec.system_prompt));
+    }
+    let everything = say("everything", "すべて");
+    let nothing = say("nothing", "なし");
+    let scope = format!(
+        "- {}: {}\n- {}: {}\n- {}: {}",
+        say("you may change", "変更してよい範囲"),
+        list(&scope.write, nothing),
+        say("you may read", "読んでよい範囲"),
+        list(&scope.read, everything),
+        say("not for you", "対象外"),
+        list(&scope.exclude, nothing),
+    );
+    text.push_str(&section(say("Scope", "範囲"), &scope));
+    text.push_str(&memory(brief));
+    if let Some(why) = &task.feedback {
+        let told = fenced(&say_rejection(why, language));
+        text.push_str(&section(say("What was wrong with the last attempt", "前回の問題点"), &told));
+    }
+    let rules = say(
+        "1. Look at existing patterns first, and follow them.\n\
+         2. No mock data: use the services that exist.\n\
+         3. All tests pass.\n\
+         4. Commit when you are finished.\n\n\
+         You are judged by facts: your exit code, your commits, and the project's checks on the merged result.",
+        "1. まず既存のパターンを確認し、それに従ってください。\n\
+         2. モックデータは使わず、既存のサービスを使ってください。\n\
+         3. すべてのテストを通してください。\n\
+         4. 終わったらコミットしてください。\n\n\
+         判定は事実で行われます。終了コード、コミット、マージ結果に対するチェックです。",
+    );
+    text.push_str(&section(say("Rules", "決まり"), rules));
+    text
+}
+
+fn section(title: &str, body: &str) -> String {
+    format!("\n## {title}\n\n{}\n", body.trim_end())
+}
+
+/// The memory bank by reference: paths and titles, to be read where needed.
+fn memory(brief: &Brief<'_>) -> String {
+    if brief.memory.is_empty() {
+        return String::new();
+    }
+    let title = match brief.language {
+        Language::En => "What the project has decided (read what concerns you)",
+        Language::Ja => "プロジェクトの決定事項（関係するものを読んでください）",
+    };
+    let lines: Vec<_> = brief.memory.iter().map(|(path, title)| format!("- `{path}`: {}", one_line(title))).collect();
+    section(title, &lines.join("\n"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text of others, which must not pose as a section: the fence is longer than any in it.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
+}

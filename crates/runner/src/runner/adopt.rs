@@ -1,0 +1,73 @@
+//! What went on while no runner was there (R3)?
+
+use std::sync::Arc;
+
+use board::{Driver, EndReason, Session, SessionId, SessionStatus};
+use control::ControlError;
+
+use super::{Floor, Live, Notice, session};
+use crate::shim::{Exit, Left, Shim, Stop, sweep_up};
+
+impl Floor {
+    /// Takes over the shims that run, collects those that have ended, and ends those that nobody
+    /// waits for any more.
+    pub(super) async fn adopt(&mut self) -> Result<(), ControlError> {
+        let board = self.inner.project.newest().await?;
+        let (mut running, mut ended) = (0, 0);
+        for found in board.all_live_sessions().filter(|session| self.inner.is_ours(session)) {
+            if found.status == SessionStatus::Verifying {
+                continue;
+            }
+            let directory = self.inner.yard.places.session(found.id);
+            let live = Live { running: true, ..Live::of(found) };
+            let stopper = live.stopper.clone();
+            match Shim::find(&directory, spawn_of(found)) {
+                Ok(Left::Running(shim)) => {
+                    running += 1;
+                    self.live.insert(found.id, live);
+                    let inner = Arc::clone(&self.inner);
+                    session::attend_adopted(inner, found.id, found.generation, shim, stopper, self.done.clone());
+                }
+                Ok(Left::Exited(exit)) => {
+                    ended += 1;
+                    self.inner.ended(found.id, found.generation, *exit).await;
+                }
+                Ok(Left::Nothing) | Err(_) => {
+                    ended += 1;
+                    sweep_up(spawn_of(found)).await;
+                    let exit = Exit::because(EndReason::Lost, "nothing was found of it");
+                    self.inner.ended(found.id, found.generation, exit).await;
+                }
+            }
+        }
+        self.end_forgotten().await;
+        if running + ended > 0 {
+            let _ = self.inner.notices.send(Notice::Adopted { running, ended });
+        }
+        Ok(())
+    }
+
+    /// Shims whose session is over on the board, or was never there.
+    async fn end_forgotten(&self) {
+        let board = self.inner.project.board();
+        let entries = std::fs::read_dir(self.inner.yard.places.sessions()).into_iter().flatten().flatten();
+        for entry in entries {
+            let id = entry.file_name().to_str().and_then(|name| name.parse::<SessionId>().ok());
+            let session = id.and_then(|id| board.session(id).ok());
+            if session.is_some_and(Session::is_live) {
+                continue;
+            }
+            if let Ok(Left::Running(shim)) = Shim::find(&entry.path(), session.map_or("", spawn_of)) {
+                shim.stop(Stop::Stopped);
+                shim.ended().await;
+            }
+        }
+    }
+}
+
+fn spawn_of(session: &Session) -> &str {
+    match &session.driver {
+        Driver::Runner { spawn, .. } => spawn.as_str(),
+        Driver::Attached | Driver::Hand => "",
+    }
+}

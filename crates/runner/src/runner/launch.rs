@@ -1,0 +1,224 @@
+//! How does a claimed session come to run?
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use board::{
+    Agent, AgentSpec, Board, Command, EndReason, Hierarchy, Isolation, Mode, Purpose, Rejection, Session, Task,
+};
+
+use super::Inner;
+use super::session::Claimed;
+use crate::clients::{self, Assignment};
+use crate::git::Git;
+use crate::prompt::{Brief, prompt};
+use crate::sandbox::Policy;
+use crate::shim::{Exit, GRACE, Plan, Shim, Started};
+use crate::verify::{VerifyError, merge_target};
+use crate::workspace::{Order, Workspace, WorkspaceError};
+use crate::yard::confined;
+
+/// Why a session does not come to run.
+#[derive(Debug, thiserror::Error)]
+enum LaunchError {
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error(transparent)]
+    Git(#[from] crate::git::GitError),
+    #[error(transparent)]
+    Merge(#[from] VerifyError),
+    #[error(transparent)]
+    Client(#[from] clients::CannotLaunch),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// The prompt of an agent for a task of a board.
+#[must_use]
+pub fn brief_for(board: &Board, repository: &Path, spec: &AgentSpec, purpose: Purpose) -> String {
+    let (entries, _) = definitions::memory::list(&repository.join(".saihai"));
+    let memory: Vec<_> = entries.iter().map(|entry| (entry.path.display().to_string(), entry.title.clone())).collect();
+    let task = purpose.task().and_then(|id| board.task(id).ok());
+    let (project, language) = (board.settings.id.as_str(), board.settings.language);
+    prompt(&Brief { spec, project, language, task, memory: &memory })
+}
+
+impl Inner {
+    /// Makes the workspace and starts the client in it.
+    pub(super) async fn launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, Exit> {
+        let started = self.try_launch(session, claimed).await;
+        started.map_err(|error| Exit::because(EndReason::LaunchFailed, error.to_string()))
+    }
+
+    async fn try_launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, LaunchError> {
+        let board = self.project.board();
+        let refused = |refusal: board::Refusal| LaunchError::Refused(refusal.to_string());
+        let agent = board.agent(&session.agent).map_err(refused)?;
+        let run = self.yard.places.session(session.id);
+        make_private(&run)?;
+        let (home, temporary) = (run.join("home"), run.join("tmp"));
+        make_private(&home)?;
+        make_private(&temporary)?;
+        let task = session.task().map(|id| board.task(id)).transpose().map_err(refused)?;
+        let (workspace, mut policy) = self.workspace(&board, agent, task, &run).await?;
+        let spec = &agent.spec;
+        let text = brief_for(&board, &self.yard.repository, spec, session.purpose);
+        let mcp_url = (spec.mode == Mode::Guided).then_some(self.options.mcp_url.as_str());
+        let assignment =
+            Assignment { spec, prompt: &text, mcp_url, run: &run, workspace: &workspace, user: &self.yard.user };
+        let launch = clients::launch(&assignment)?;
+        for (path, bytes) in &launch.files {
+            write_private(path, bytes)?;
+        }
+        self.yard.widen(&mut policy, &board.settings, &[&home, &temporary]);
+        policy.execute.extend(launch.readable);
+        policy.read.extend(launch.stdin.clone());
+        policy.read.extend(launch.files.iter().map(|(path, _)| path.clone()));
+        if let (Some(ports), Some(own)) = (&mut policy.connect, port_of(&self.options.mcp_url)) {
+            ports.push(own);
+        }
+        let mut env = self.yard.environment(&home, &temporary);
+        env.extend(launch.env);
+        env.extend(spec.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
+        let mut secrets = launch.secrets;
+        if let Some(url) = mcp_url {
+            env.insert("SAIHAI_TOKEN".into(), claimed.credential.reveal().to_owned());
+            env.insert("SAIHAI_MCP_URL".into(), url.to_owned());
+            secrets.push(claimed.credential.reveal().to_owned());
+        }
+        let plan = Plan {
+            spawn: claimed.spawn.to_string(),
+            directory: run.clone(),
+            program: launch.program,
+            arguments: launch.arguments,
+            env,
+            cwd: workspace,
+            stdin: launch.stdin,
+            sandbox: confined(policy, board.settings.sandbox),
+            wall: Duration::from_secs(spec.timeout.into()),
+            stall: Some(Duration::from_secs(spec.stall_timeout.into())),
+            grace: GRACE,
+            interrupt: launch.interrupt,
+            secrets,
+            client: Some(spec.client),
+        };
+        Ok(Shim::start(&plan).await?)
+    }
+
+    /// Where the session works, and what it may touch there: a worker its task's own workspace,
+    /// everybody else a copy to look at.
+    async fn workspace(
+        &self,
+        board: &Arc<Board>,
+        agent: &Agent,
+        task: Option<&Task>,
+        run: &Path,
+    ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
+        match task.filter(|_| agent.spec.hierarchy == Hierarchy::Worker) {
+            Some(task) => {
+                let workspace = self.task_workspace(board, &agent.spec, task, run).await?;
+                let policy = workspace.policy(&self.yard.repository, &agent.spec).await?;
+                Ok((workspace.tree, policy))
+            }
+            None => self.view(board, &agent.spec, &run.join("view")).await,
+        }
+    }
+
+    async fn view(
+        &self,
+        board: &Board,
+        spec: &AgentSpec,
+        place: &Path,
+    ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
+        let target = format!("refs/heads/{}", board.settings.target_branch);
+        let mut looking = spec.clone();
+        looking.scope.write.clear();
+        looking.scope.scratch.clear();
+        let Some(base) = Git::around(&self.yard.repository).commit(&target).await else {
+            make_private(place)?;
+            let mut policy = Policy::system();
+            policy.execute.push(place.to_owned());
+            return Ok((place.to_owned(), policy));
+        };
+        let order = Order {
+            repository: &self.yard.repository,
+            place,
+            branch: None,
+            base: &base,
+            spec: &looking,
+            isolation: Isolation::Clone,
+        };
+        let workspace = Workspace::prepare(&order).await?;
+        let policy = workspace.policy(&self.yard.repository, &looking).await?;
+        Ok((workspace.tree, policy))
+    }
+
+    async fn task_workspace(
+        &self,
+        board: &Board,
+        spec: &AgentSpec,
+        task: &Task,
+        run: &Path,
+    ) -> Result<Workspace, LaunchError> {
+        let main = Git::around(&self.yard.repository);
+        let place = self.yard.places.workspace(task.id);
+        let isolation = board.settings.isolation;
+        let target_name = &board.settings.target_branch;
+        let target = main.commit(&format!("refs/heads/{target_name}")).await.ok_or_else(|| {
+            LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
+        })?;
+        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
+        let kept = Workspace::at(&place, &self.yard.repository, isolation).exists();
+        // Work whose workspace is gone goes on from its commits.
+        let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
+        let work = match work {
+            Some(work) if !main.is_ancestor(&work, &target).await? => Some(work),
+            Some(_) | None => None,
+        };
+        let (base, start) = match (task.base_commit.clone(), work) {
+            (Some(base), _) if kept => (base.clone(), base),
+            (Some(base), Some(work)) => (base, work),
+            (Some(_) | None, _) => (target.clone(), target.clone()),
+        };
+        // A ref keeps it, whatever the user collects (FACTS).
+        main.run(&["update-ref", &format!("refs/saihai/base/{}", task.id), &base]).await?;
+        self.report(Command::RecordBranch { task: task.id, branch: branch.clone(), base: base.clone() }).await;
+        let order = Order {
+            repository: &self.yard.repository,
+            place: &place,
+            branch: Some(&branch),
+            base: &start,
+            spec,
+            isolation,
+        };
+        let workspace = Workspace::prepare(&order).await?;
+        if let Some(Rejection::Conflict { .. }) = task.feedback {
+            merge_target(&self.yard, &board.settings, task.id, &workspace, run, &target).await?;
+        }
+        Ok(workspace)
+    }
+}
+
+fn port_of(url: &str) -> Option<u16> {
+    let host = url.strip_prefix("http://")?.split('/').next()?;
+    host.rsplit_once(':')?.1.parse().ok()
+}
+
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    if let Some(above) = path.parent() {
+        make_private(above)?;
+    }
+    fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
+}

@@ -1,0 +1,389 @@
+//! Who is running, and who should be? Level-triggered: whatever happened, the board is looked at again.
+
+mod adopt;
+mod launch;
+mod queue;
+mod session;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use board::{
+    Action, Actor, Agent, AgentId, Board, Command, Driver, Generation, Mode, Purpose, RunnerId, Session, SessionId,
+    SessionStatus, Staffing, TaskId, Timestamp, must_stop, staff_chat, staff_task,
+};
+use control::{ControlError, Project, Subject, Traced};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+pub use self::launch::brief_for;
+
+use self::session::Stopper;
+use crate::shim::called_file;
+use crate::yard::Yard;
+
+/// How often leases are renewed (S2): a third of the least that they last.
+const RENEWAL: Duration = Duration::from_secs(20);
+
+/// How long a client may live on after its report or logout (V2).
+const LEAVING: Duration = Duration::from_secs(60);
+
+/// How often it is looked again whether there is room on the disk.
+const DISK: Duration = Duration::from_secs(15);
+
+/// What a runner may do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub id: RunnerId,
+    /// Clients at once; `None`: what the project says, else as many as there are cores.
+    pub max_parallel: Option<usize>,
+    /// Bytes that must be free before anything is started.
+    pub disk_floor: u64,
+    /// Start sessions of this task only.
+    pub only: Option<TaskId>,
+    /// Where agents reach the MCP server.
+    pub mcp_url: String,
+}
+
+impl Options {
+    pub const DISK_FLOOR: u64 = 1 << 30;
+}
+
+/// What a runner tells whoever watches it, beyond what the log says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Nothing is started: the disk is too full.
+    DiskFull { free: u64, floor: u64 },
+    /// Sessions that went on while no runner was there.
+    Adopted { running: usize, ended: usize },
+    /// Something that will be tried again.
+    Trouble(String),
+}
+
+/// A project's runner.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    project: Project,
+    yard: Yard,
+    options: Options,
+    notices: mpsc::UnboundedSender<Notice>,
+}
+
+/// A session that this runner sees to.
+#[derive(Debug)]
+struct Live {
+    generation: Generation,
+    stopper: Stopper,
+    /// Its process runs, or is about to.
+    running: bool,
+    /// When a client that has reported must be gone.
+    leaving: Option<Instant>,
+    last_call: Timestamp,
+}
+
+/// What the tasks of a runner tell its loop.
+#[derive(Debug)]
+enum Done {
+    /// The process is over, and the board knows.
+    Process(SessionId),
+    /// Its work was judged, or is not to be.
+    Examined(SessionId),
+}
+
+impl Runner {
+    pub fn new(project: Project, yard: Yard, options: Options) -> (Self, mpsc::UnboundedReceiver<Notice>) {
+        let (notices, told) = mpsc::unbounded_channel();
+        (Self { inner: Arc::new(Inner { project, yard, options, notices }) }, told)
+    }
+
+    /// Runs until it is told to end. Agents are left to their shims, or ended with it.
+    pub async fn run(self, closing: CancellationToken, stop_agents: bool) -> Result<(), ControlError> {
+        let (done, finished) = mpsc::unbounded_channel();
+        let queue = queue::Queue::open(Arc::clone(&self.inner), done.clone());
+        let floor = Floor { inner: self.inner, live: BTreeMap::new(), done, queue, disk_full: false };
+        floor.run(finished, closing, stop_agents).await
+    }
+}
+
+impl Inner {
+    fn actor(&self) -> Actor {
+        Actor::Runner(self.options.id.clone())
+    }
+
+    fn now(&self) -> Timestamp {
+        self.project.clock().now()
+    }
+
+    /// Tells the board something that it may know already, or not care about any more.
+    async fn report(&self, command: Command) {
+        loop {
+            match self.project.submit(self.actor(), command.clone()).await {
+                Ok(_) | Err(ControlError::Refused(_)) => return,
+                Err(error) => {
+                    // A fact must not be lost because the disk is full for a moment (F42).
+                    self.trouble(format!("the board cannot be told: {error}"));
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            }
+        }
+    }
+
+    fn trouble(&self, text: String) {
+        tracing::warn!("{text}");
+        let _ = self.notices.send(Notice::Trouble(text));
+    }
+
+    fn is_ours(&self, session: &Session) -> bool {
+        match &session.driver {
+            Driver::Runner { runner, .. } => *runner == self.options.id,
+            Driver::Attached | Driver::Hand => false,
+        }
+    }
+}
+
+/// The runner's own view of what it has started.
+struct Floor {
+    inner: Arc<Inner>,
+    live: BTreeMap<SessionId, Live>,
+    done: mpsc::UnboundedSender<Done>,
+    queue: queue::Queue,
+    disk_full: bool,
+}
+
+/// Somebody who should be started.
+struct Candidate {
+    order: (board::Priority, std::cmp::Reverse<Timestamp>),
+    agent: AgentId,
+    purpose: Purpose,
+    answer: Staffing,
+}
+
+impl Floor {
+    async fn run(
+        mut self,
+        mut finished: mpsc::UnboundedReceiver<Done>,
+        closing: CancellationToken,
+        stop_agents: bool,
+    ) -> Result<(), ControlError> {
+        let mut boards = self.inner.project.writer().watch();
+        // Before anything is claimed (S2).
+        self.adopt().await?;
+        let mut renewal = tokio::time::interval(RENEWAL);
+        renewal.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let board = boards.borrow_and_update().clone();
+            let wake = self.reconcile(&board).await?;
+            tokio::select! {
+                changed = boards.changed() => if changed.is_err() { return Ok(()) },
+                () = sleep_until(wake) => {}
+                _ = renewal.tick() => self.renew().await,
+                Some(done) = finished.recv() => self.finished(done),
+                () = closing.cancelled() => break,
+            }
+        }
+        self.queue.close();
+        if stop_agents {
+            self.live.values().for_each(|live| live.stopper.stop());
+            while self.live.values().any(|live| live.running) {
+                match finished.recv().await {
+                    Some(done) => self.finished(done),
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finished(&mut self, done: Done) {
+        match done {
+            Done::Process(session) => {
+                if let Some(live) = self.live.get_mut(&session) {
+                    live.running = false;
+                }
+            }
+            Done::Examined(session) => {
+                self.live.remove(&session);
+            }
+        }
+    }
+
+    async fn renew(&self) {
+        let sessions: Vec<_> = self.live.iter().map(|(id, live)| (*id, live.generation)).collect();
+        if !sessions.is_empty() {
+            self.inner.report(Command::RenewLeases { sessions }).await;
+        }
+    }
+
+    /// Brings what runs to what should run. The answer is when it must be looked at again though
+    /// nothing has happened.
+    async fn reconcile(&mut self, board: &Arc<Board>) -> Result<Option<Instant>, ControlError> {
+        self.see_to_live(board);
+        self.examine_ended(board);
+        let wake = self.start_missing(board).await?;
+        let leaving = self.live.values().filter(|live| live.running).filter_map(|live| live.leaving);
+        Ok(leaving.chain(wake).min())
+    }
+
+    /// Ends what is over, and what should not go on.
+    fn see_to_live(&mut self, board: &Board) {
+        let now = Instant::now();
+        for (id, live) in &mut self.live {
+            let Ok(session) = board.session(*id) else { continue };
+            if !session.is_live() || session.generation != live.generation {
+                // Lost: whatever runs under that name is a ghost.
+                live.stopper.stop();
+                continue;
+            }
+            let agent = board.agents.get(&session.agent);
+            if agent.is_some_and(|agent| must_stop(board, agent, session).is_some()) {
+                live.stopper.stop();
+            }
+            if session.claim.is_some() || session.logged_out {
+                let leaving = live.leaving.get_or_insert(now + LEAVING);
+                if *leaving <= now {
+                    live.stopper.finish();
+                }
+            }
+            if session.last_call_at > live.last_call {
+                live.last_call = session.last_call_at;
+                let _ = std::fs::write(called_file(&self.inner.yard.places.session(*id)), b"");
+            }
+        }
+        self.live.retain(|id, live| live.running || board.session(*id).is_ok_and(Session::is_live));
+    }
+
+    /// Queues the work of sessions whose process is over. Attached agents have none of their own.
+    fn examine_ended(&mut self, board: &Board) {
+        for session in board.all_live_sessions() {
+            let attached = session.driver == Driver::Attached;
+            if session.status != SessionStatus::Verifying || !(attached || self.inner.is_ours(session)) {
+                continue;
+            }
+            let live = self.live.entry(session.id).or_insert_with(|| Live::of(session));
+            live.running = false;
+            self.queue.push(session.id, session.generation, live.stopper.clone());
+        }
+    }
+
+    async fn start_missing(&mut self, board: &Arc<Board>) -> Result<Option<Instant>, ControlError> {
+        let (mut candidates, until) = self.candidates(board);
+        let mut wake = until.map(|until| self.instant_of(until));
+        if candidates.is_empty() {
+            return Ok(wake);
+        }
+        if !self.has_room() {
+            return Ok(Some(Instant::now() + DISK));
+        }
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.order));
+        for candidate in candidates {
+            if self.live.values().filter(|live| live.running).count() >= self.slots(board) {
+                // One that ends makes room, and is told of.
+                break;
+            }
+            if !self.start(board, candidate).await? {
+                wake = Some(Instant::now() + Duration::from_secs(1));
+            }
+        }
+        Ok(wake)
+    }
+
+    fn slots(&self, board: &Board) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let configured = board.settings.max_parallel.map(|most| most as usize);
+        self.inner.options.max_parallel.or(configured).unwrap_or_else(cores)
+    }
+
+    fn has_room(&mut self) -> bool {
+        let floor = self.inner.options.disk_floor;
+        let free =
+            rustix::fs::statvfs(self.inner.yard.places.root()).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
+        let full = free < floor;
+        if full && !self.disk_full {
+            let _ = self.inner.notices.send(Notice::DiskFull { free, floor });
+        }
+        self.disk_full = full;
+        !full
+    }
+
+    /// Who should be started, and until when others cool down.
+    fn candidates(&self, board: &Board) -> (Vec<Candidate>, Option<Timestamp>) {
+        let (mut found, mut until) = (Vec::new(), None::<Timestamp>);
+        let now = self.inner.now();
+        for agent in board.agents.values().filter(|agent| agent.active) {
+            for (answer, order) in self.answers(board, agent, now) {
+                match answer.action {
+                    Action::Start => {
+                        let purpose = answer.purpose.unwrap_or(Purpose::Chat);
+                        found.push(Candidate { order, agent: agent.id().clone(), purpose, answer });
+                    }
+                    Action::Hold | Action::Stop => until = until.into_iter().chain(answer.until).min(),
+                }
+            }
+        }
+        (found, until)
+    }
+
+    fn answers(
+        &self,
+        board: &Board,
+        agent: &Agent,
+        now: Timestamp,
+    ) -> Vec<(Staffing, (board::Priority, std::cmp::Reverse<Timestamp>))> {
+        let only = self.inner.options.only;
+        let tasks = board.open_tasks(agent.id());
+        let tasks = tasks.into_iter().filter(|task| only.is_none_or(|only| only == task.id));
+        let mut answers: Vec<_> = tasks
+            .map(|task| (staff_task(board, agent, task, now), (task.priority, std::cmp::Reverse(task.created_at))))
+            .collect();
+        // Somebody waits at the other end.
+        let chat = Some(agent).filter(|agent| agent.spec.mode == Mode::Guided && only.is_none());
+        let chat = chat.and_then(|agent| staff_chat(board, agent, now));
+        answers.extend(chat.map(|answer| (answer, (board::Priority::Critical, std::cmp::Reverse(Timestamp(0))))));
+        answers
+    }
+
+    fn instant_of(&self, at: Timestamp) -> Instant {
+        let left = (at - self.inner.now()).0.max(0).unsigned_abs() + 1;
+        Instant::now() + Duration::from_millis(left)
+    }
+
+    /// Claims, and starts what was claimed; `false` if another was first.
+    async fn start(&mut self, board: &Board, candidate: Candidate) -> Result<bool, ControlError> {
+        let Candidate { agent, purpose, answer, .. } = candidate;
+        let Some((claimed, session)) = session::claim(&self.inner, &agent, purpose).await? else { return Ok(false) };
+        let body = Arc::new(serde_json::to_value(answer).unwrap_or_default());
+        let (at, subject) = (self.inner.now(), Subject::Agent(agent));
+        self.inner.project.record(Traced { at, seq: board.seq, kind: "staffing", subject, body }).await;
+        let live = Live { running: true, ..Live::of(&session) };
+        let stopper = live.stopper.clone();
+        self.live.insert(session.id, live);
+        session::attend(Arc::clone(&self.inner), session, claimed, stopper, self.done.clone());
+        Ok(true)
+    }
+}
+
+impl Live {
+    fn of(session: &Session) -> Self {
+        Self {
+            generation: session.generation,
+            stopper: Stopper::default(),
+            running: false,
+            leaving: None,
+            last_call: session.last_call_at,
+        }
+    }
+}
+
+async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => tokio::time::sleep_until(wake).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,138 @@
+//! One session from its claim to the end of its process.
+
+use std::sync::Arc;
+
+use board::{AgentId, Command, Driver, EndReason, Generation, Purpose, Session, SessionId, SpawnId};
+use control::{ControlError, NewSecret, token_hash};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Done, Inner};
+use crate::shim::{Exit, Shim, Stop};
+
+/// Ends a session, in one of two ways.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stopper {
+    stopped: CancellationToken,
+    finished: CancellationToken,
+}
+
+impl Stopper {
+    pub(super) fn stop(&self) {
+        self.stopped.cancel();
+    }
+
+    pub(super) fn finish(&self) {
+        self.finished.cancel();
+    }
+
+    pub(super) fn stopped(&self) -> &CancellationToken {
+        &self.stopped
+    }
+}
+
+/// What a claim gave us, and nobody else.
+pub(super) struct Claimed {
+    pub(super) spawn: SpawnId,
+    pub(super) credential: NewSecret,
+}
+
+/// Claims for this runner; `None` if another was first or the board changed meanwhile.
+pub(super) async fn claim(
+    inner: &Inner,
+    agent: &AgentId,
+    purpose: Purpose,
+) -> Result<Option<(Claimed, Session)>, ControlError> {
+    let project = &inner.project;
+    let random = |error: &dyn std::fmt::Display| ControlError::Store(store_failed(error));
+    let credential = NewSecret::for_session(&project.board().settings.id).map_err(|error| random(&error))?;
+    let spawn = NewSecret::generate("spn").map_err(|error| random(&error))?;
+    let spawn: SpawnId = spawn.reveal()[..28].parse().expect("letters and digits are a name");
+    let hash = token_hash(credential.reveal());
+    let driver = Driver::Runner { runner: inner.options.id.clone(), spawn: spawn.clone() };
+    let claim = Command::Claim { agent: agent.clone(), purpose, driver, credential: Some(hash.clone()), forced: false };
+    match project.submit(inner.actor(), claim).await {
+        Ok(receipt) => {
+            let session = receipt.after.session_with(&hash).cloned();
+            Ok(session.map(|session| (Claimed { spawn, credential }, session)))
+        }
+        Err(ControlError::Refused(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn store_failed(error: &dyn std::fmt::Display) -> store::StoreError {
+    store::StoreError::Failed(error.to_string())
+}
+
+/// Starts the client of a claimed session and sees to it until the board knows how it ended.
+pub(super) fn attend(
+    inner: Arc<Inner>,
+    session: Session,
+    claimed: Claimed,
+    stopper: Stopper,
+    done: mpsc::UnboundedSender<Done>,
+) {
+    tokio::spawn(async move {
+        let (id, generation) = (session.id, session.generation);
+        let launched = tokio::select! {
+            launched = inner.launch(&session, &claimed) => launched,
+            // A workspace that is half made is known as such.
+            () = stopper.stopped().cancelled() => Err(Exit::because(EndReason::Stopped, "stopped before it ran")),
+        };
+        let exit = match launched {
+            Ok(mut started) => {
+                match started.client().await {
+                    Ok(()) => inner.report(Command::ReportRunning { session: id, generation }).await,
+                    Err(problem) => tracing::info!(session = %id, problem, "a client did not start"),
+                }
+                watch(&started.shim, &stopper).await
+            }
+            Err(exit) => exit,
+        };
+        inner.ended(id, generation, exit).await;
+        let _ = done.send(Done::Process(id));
+    });
+}
+
+/// The same for a session that was running when this runner came.
+pub(super) fn attend_adopted(
+    inner: Arc<Inner>,
+    session: SessionId,
+    generation: Generation,
+    shim: Shim,
+    stopper: Stopper,
+    done: mpsc::UnboundedSender<Done>,
+) {
+    tokio::spawn(async move {
+        inner.report(Command::ReportRunning { session, generation }).await;
+        let exit = watch(&shim, &stopper).await;
+        inner.ended(session, generation, exit).await;
+        let _ = done.send(Done::Process(session));
+    });
+}
+
+async fn watch(shim: &Shim, stopper: &Stopper) -> Exit {
+    tokio::select! {
+        exit = shim.ended() => return exit,
+        () = stopper.stopped.cancelled() => shim.stop(Stop::Stopped),
+        () = stopper.finished.cancelled() => shim.stop(Stop::Finished),
+    }
+    shim.ended().await
+}
+
+impl Inner {
+    /// Tells the board how a process ended, and clears away what only it needed.
+    pub(super) async fn ended(&self, session: SessionId, generation: Generation, exit: Exit) {
+        let run = self.yard.places.session(session);
+        let Exit { end, heard, .. } = exit;
+        let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: heard.usage };
+        self.report(command).await;
+        // Its log and its record stay.
+        for private in ["home", "tmp", "view"] {
+            if let Err(error) = crate::workspace::remove_all(&run.join(private)) {
+                self.trouble(error.to_string());
+            }
+        }
+    }
+}

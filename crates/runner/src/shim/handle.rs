@@ -1,0 +1,147 @@
+//! How does the runner hold a shim that is not bound to its life?
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use board::EndReason;
+use rustix::process::Signal;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Interest};
+use tokio::process::{ChildStdout, Command};
+
+use super::plan::{self, Began, Exit, Plan, Stop};
+use crate::process::{Identity, MARKER, marked, signal_all};
+
+/// A shim that runs, or ran when it was last looked at.
+#[derive(Debug)]
+pub struct Shim {
+    directory: PathBuf,
+    spawn: String,
+    identity: Identity,
+    /// Readable once it has ended.
+    handle: AsyncFd<OwnedFd>,
+}
+
+/// A shim that was just started, and may not have started its client yet.
+#[derive(Debug)]
+pub struct Started {
+    pub shim: Shim,
+    lines: tokio::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Started {
+    /// Waits until the client runs; `Err` says why it does not.
+    pub async fn client(&mut self) -> Result<(), String> {
+        match said(&mut self.lines).await {
+            Some(Began::Client) => Ok(()),
+            Some(Began::Failed(problem)) => Err(problem),
+            Some(Began::Shim(_)) | None => Err("the shim ended before its client ran".into()),
+        }
+    }
+}
+
+/// What was found in the directory of a session.
+#[derive(Debug)]
+pub enum Left {
+    /// It runs.
+    Running(Shim),
+    /// It has ended and left its record.
+    Exited(Box<Exit>),
+    /// There is none, or it was killed.
+    Nothing,
+}
+
+impl Shim {
+    /// Starts a shim. It is no part of us: it goes on when we end.
+    pub async fn start(plan: &Plan) -> io::Result<Started> {
+        let mut command = Command::new("/proc/self/exe");
+        command.arg("shim").env_clear().env(MARKER, &plan.spawn).current_dir(&plan.directory);
+        let errors = std::fs::File::create(plan.directory.join("shim.err"))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        let mut child = command.spawn()?;
+        let text = serde_json::to_vec(plan)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(&text).await?;
+        }
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        // Somebody has to reap it while we are there.
+        tokio::spawn(async move { child.wait().await });
+        let Some(Began::Shim(identity)) = said(&mut lines).await else {
+            return Err(io::Error::other("the shim ended at once"));
+        };
+        let handle = identity.open().ok_or_else(|| io::Error::other("the shim ended at once"))?;
+        let shim =
+            Self { directory: plan.directory.clone(), spawn: plan.spawn.clone(), identity, handle: watched(handle)? };
+        Ok(Started { shim, lines })
+    }
+
+    /// What is there of a session's shim, whoever started it.
+    pub fn find(directory: &Path, spawn: &str) -> io::Result<Left> {
+        // In this order: a shim writes its record and then ends.
+        let identity: Option<Identity> = plan::read_whole(&plan::shim_file(directory));
+        let handle = identity.as_ref().and_then(Identity::open);
+        if let Some(exit) = plan::read_whole(&plan::exit_file(directory)) {
+            return Ok(Left::Exited(Box::new(exit)));
+        }
+        Ok(match (identity, handle) {
+            (Some(identity), Some(handle)) => {
+                let (directory, spawn) = (directory.to_owned(), spawn.to_owned());
+                Left::Running(Self { directory, spawn, identity, handle: watched(handle)? })
+            }
+            (Some(_) | None, _) => Left::Nothing,
+        })
+    }
+
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Waits for its end. A shim that was killed takes its client with it, and leaves no record.
+    pub async fn ended(&self) -> Exit {
+        let _ = self.handle.ready(Interest::READABLE).await;
+        match plan::read_whole(&plan::exit_file(&self.directory)) {
+            Some(exit) => exit,
+            None => {
+                sweep_up(&self.spawn).await;
+                Exit::because(EndReason::Lost, "the shim was killed")
+            }
+        }
+    }
+
+    /// Tells it to end its client; it says so itself when that is done.
+    pub fn stop(&self, why: Stop) {
+        if let Err(error) = plan::write_whole(&plan::stop_file(&self.directory), &why) {
+            tracing::warn!(%error, "cannot say why a session is stopped");
+        }
+        self.identity.signal(Signal::TERM);
+    }
+
+    /// The agent has called the server.
+    pub fn called(&self) {
+        let _ = std::fs::write(plan::called_file(&self.directory), b"");
+    }
+}
+
+/// Ends whatever carries the marker of a spawn whose shim is gone.
+pub async fn sweep_up(spawn: &str) {
+    loop {
+        let left = marked(spawn);
+        if left.is_empty() {
+            return;
+        }
+        signal_all(&left, Signal::KILL);
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+#[expect(deprecated, reason = "its successor is unsafe for descriptors that are closed behind its back")]
+fn watched(handle: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(handle, Interest::READABLE)
+}
+
+async fn said(lines: &mut tokio::io::Lines<BufReader<ChildStdout>>) -> Option<Began> {
+    let line = lines.next_line().await.ok().flatten()?;
+    serde_json::from_str(&line).ok()
+}

@@ -1,0 +1,131 @@
+//! Where does a session's output go? Into segments, of which only the newest are kept (F89).
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+const SEGMENT: u64 = 1 << 20;
+const SEGMENTS: usize = 16;
+
+/// Writes the log. A full disk loses output, and not the session.
+#[derive(Debug)]
+pub(crate) struct LogWriter {
+    directory: PathBuf,
+    segments: Vec<u64>,
+    file: Option<File>,
+    /// Bytes of output in all; a segment is named by where it begins.
+    position: u64,
+}
+
+impl LogWriter {
+    pub(crate) fn new(directory: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&directory)?;
+        Ok(Self { directory, segments: Vec::new(), file: None, position: 0 })
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(crate) fn write(&mut self, line: &[u8]) {
+        let full = self.segments.last().is_none_or(|start| self.position - start + line.len() as u64 > SEGMENT);
+        if full {
+            self.next_segment();
+        }
+        if let Some(file) = &mut self.file {
+            let _ = file.write_all(line);
+        }
+        self.position += line.len() as u64;
+    }
+
+    fn next_segment(&mut self) {
+        self.file = File::create(segment(&self.directory, self.position)).ok();
+        self.segments.push(self.position);
+        if self.segments.len() > SEGMENTS {
+            let oldest = self.segments.remove(0);
+            let _ = fs::remove_file(segment(&self.directory, oldest));
+        }
+    }
+}
+
+fn segment(directory: &Path, start: u64) -> PathBuf {
+    directory.join(format!("{start:020}.log"))
+}
+
+/// A piece of a session's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Where it begins; later than asked for if that is not kept any more.
+    pub start: u64,
+    pub bytes: Vec<u8>,
+}
+
+impl Page {
+    pub fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+/// Reads a session's log, page by page (W5).
+#[derive(Clone, Debug)]
+pub struct Log {
+    directory: PathBuf,
+}
+
+impl Log {
+    /// Of the session with this private directory.
+    pub fn of(run: &Path) -> Self {
+        Self { directory: super::plan::log_directory(run) }
+    }
+
+    fn segments(&self) -> Vec<(u64, u64)> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let mut found: Vec<_> = entries
+            .filter_map(|entry| {
+                let start = entry.file_name().to_str()?.strip_suffix(".log")?.parse().ok()?;
+                Some((start, entry.metadata().ok()?.len()))
+            })
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Where the log ends now.
+    pub fn end(&self) -> u64 {
+        self.segments().last().map_or(0, |(start, length)| start + length)
+    }
+
+    /// At most `most` bytes from a position on.
+    pub fn read(&self, from: u64, most: usize) -> io::Result<Page> {
+        let segments = self.segments();
+        let wanted = segments.iter().find(|(start, length)| from < start + length);
+        let Some((start, length)) = wanted else { return Ok(Page { start: from.min(self.end()), bytes: Vec::new() }) };
+        let from = from.max(*start);
+        let mut file = File::open(segment(&self.directory, *start))?;
+        file.seek(SeekFrom::Start(from - start))?;
+        let mut bytes = Vec::new();
+        file.take((start + length - from).min(most as u64)).read_to_end(&mut bytes)?;
+        Ok(Page { start: from, bytes })
+    }
+
+    /// The end of the log, at most so many bytes, beginning with a whole line.
+    pub fn tail(&self, most: usize) -> Page {
+        let end = self.end();
+        let mut start = end.saturating_sub(most as u64);
+        let mut bytes = Vec::new();
+        while let Ok(page) = self.read(start + bytes.len() as u64, most)
+            && !page.bytes.is_empty()
+        {
+            if bytes.is_empty() {
+                start = page.start;
+            }
+            bytes.extend(page.bytes);
+        }
+        if start > 0 && end > most as u64 {
+            let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            bytes.drain(..cut);
+            start += cut as u64;
+        }
+        Page { start, bytes }
+    }
+}

@@ -1,0 +1,24 @@
+//! The shim: a small process around each client, which outlives whoever started it (R3).
+//!
+//! ```text
+//! runner ─ plan through a pipe ─► shim (own session; log, limits, exit record)
+//!                                  └─ init (pid 1 of its own namespace; confined; reaps)
+//!                                      └─ client and all it starts
+//! ```
+//!
+//! The end of `init` ends everything below it, and the end of the shim ends `init` (R4). Where there
+//! are no namespaces, the shim walks its descendants instead.
+
+mod handle;
+mod init;
+mod log;
+mod plan;
+mod supervise;
+
+pub use handle::{Left, Shim, Started, sweep_up};
+pub use init::init;
+pub use log::{Log, Page};
+pub use plan::{Exit, GRACE, Plan, Stop};
+pub use supervise::supervise;
+
+pub(crate) use plan::called_file;

@@ -1,0 +1,396 @@
+//! How is a client watched, limited and ended?
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, ExitCode};
+use std::time::{Duration, Instant, SystemTime};
+
+use board::{EndReason, ProcessEnd, Timestamp};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, getgid, getpid, getuid, set_child_subreaper, setsid};
+use rustix::thread::UnshareFlags;
+use signal_hook::consts::SIGTERM;
+
+use super::init::Word;
+use super::log::LogWriter;
+use super::plan::{self, Began, Exit, Plan, Stop};
+use crate::clients::{Heard, Reader};
+use crate::process::{Identity, MARKER, descendants, marked, signal_all};
+
+/// A line of output that does not end is cut here.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Runs the client of the plan that comes through stdin to its end, whatever becomes of whoever sent it.
+pub fn supervise() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("the shim cannot go on: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> io::Result<()> {
+    let plan: Plan = serde_json::from_reader(io::stdin())?;
+    // It fails for the leader of a group, who has a session or does not need one.
+    let _ = setsid();
+    set_child_subreaper(Some(getpid()))?;
+    let (told, wake) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(SIGTERM, wake)?;
+    let identity = Identity::of_self()?;
+    plan::write_whole(&plan::shim_file(&plan.directory), &identity)?;
+    say(&Began::Shim(identity));
+    let exit = match Supervised::start(&plan, told) {
+        Ok(supervised) => supervised.watch(),
+        Err(error) => Exit::because(EndReason::LaunchFailed, format!("cannot supervise: {error}")),
+    };
+    if exit.end.reason == EndReason::LaunchFailed {
+        say(&Began::Failed(exit.end.error.clone().unwrap_or_default()));
+    }
+    end_all(&plan.spawn);
+    plan::write_whole(&plan::exit_file(&plan.directory), &exit)
+}
+
+/// To whoever started it, if that one still listens.
+fn say(began: &Began) {
+    let mut line = serde_json::to_vec(began).unwrap_or_default();
+    line.push(b'\n');
+    let _ = io::stdout().write_all(&line).and_then(|()| io::stdout().flush());
+}
+
+/// The strongest isolation that the system allows; without any, the walk of descendants has to do.
+#[expect(deprecated, reason = "its successor is unsafe for the sake of a flag that is not used here")]
+fn isolate() -> io::Result<()> {
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    if rustix::thread::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID).is_err() {
+        let _ = rustix::thread::unshare(UnshareFlags::NEWPID);
+        return Ok(());
+    }
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Ends whatever is left of this spawn, and comes back when nothing is.
+fn end_all(spawn: &str) {
+    let own = std::process::id();
+    loop {
+        let mut left = descendants(own);
+        left.extend(marked(spawn).into_iter().filter(|pid| *pid != own));
+        if left.is_empty() {
+            return;
+        }
+        signal_all(&left, Signal::KILL);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// One of the client's two streams.
+struct Stream {
+    pipe: Option<PipeReader>,
+    line: Vec<u8>,
+}
+
+impl Stream {
+    fn new(pipe: PipeReader) -> Self {
+        Self { pipe: Some(pipe), line: Vec::new() }
+    }
+}
+
+/// A client that runs, and what has been seen of it.
+struct Supervised<'a> {
+    plan: &'a Plan,
+    init: Child,
+    words: BufReader<UnixStream>,
+    signals: UnixStream,
+    out: Stream,
+    err: Stream,
+    log: LogWriter,
+    reader: Option<Reader>,
+    began: Instant,
+    /// When it was last heard of.
+    heard: Instant,
+    /// Why it is being ended, and when it has to be over.
+    ending: Option<(Why, Instant)>,
+    end: Option<ProcessEnd>,
+}
+
+#[derive(Clone, Copy)]
+enum Why {
+    Told(Stop),
+    Limit(EndReason),
+}
+
+impl<'a> Supervised<'a> {
+    fn start(plan: &'a Plan, signals: UnixStream) -> io::Result<Self> {
+        let log = LogWriter::new(plan::log_directory(&plan.directory))?;
+        let (mut ours, theirs) = UnixStream::pair()?;
+        let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
+        isolate()?;
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["shim", "--init"]).env_clear().env(MARKER, &plan.spawn);
+        command.stdin(std::os::fd::OwnedFd::from(theirs)).stdout(stdout).stderr(stderr);
+        let init = command.spawn()?;
+        // The command holds the ends that must be closed for the pipes to end.
+        drop(command);
+        let mut words = BufReader::new(ours.try_clone()?);
+        let mut ready = String::new();
+        words.read_line(&mut ready)?;
+        let mut line = serde_json::to_vec(plan)?;
+        line.push(b'\n');
+        ours.write_all(&line)?;
+        let now = Instant::now();
+        Ok(Self {
+            plan,
+            init,
+            words,
+            signals,
+            out: Stream::new(out),
+            err: Stream::new(err),
+            log,
+            reader: plan.client.map(Reader::new),
+            began: now,
+            heard: now,
+            ending: None,
+            end: None,
+        })
+    }
+
+    fn watch(mut self) -> Exit {
+        while self.end.is_none() {
+            if let Err(error) = self.step() {
+                self.end = Some(Exit::because(EndReason::Lost, format!("cannot watch: {error}")).end);
+            }
+        }
+        // Before the rest of its output is read: what holds a pipe open would keep us.
+        let _ = self.init.kill();
+        let _ = self.init.wait();
+        end_all(&self.plan.spawn);
+        self.drain();
+        self.conclude()
+    }
+
+    /// Waits for one thing to happen, and sees to it.
+    fn step(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        let wait = self.next_limit().saturating_duration_since(now);
+        let none = PollFlags::empty();
+        let ready: Vec<bool> = {
+            let fd = |stream: &'_ Stream| stream.pipe.as_ref().map(PipeReader::try_clone);
+            let (out, err) = (fd(&self.out).transpose()?, fd(&self.err).transpose()?);
+            let mut fds =
+                vec![PollFd::new(self.words.get_ref(), PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
+            // A stream that has ended is not asked about, but keeps its place.
+            let unused = self.signals.as_fd();
+            fds.push(out.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
+            fds.push(err.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
+            let timeout = Timespec::try_from(wait.min(Duration::from_secs(3600))).unwrap_or_default();
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            fds.iter().map(|fd| !fd.revents().is_empty()).collect()
+        };
+        if ready[2] {
+            self.read(false);
+        }
+        if ready[3] {
+            self.read(true);
+        }
+        if ready[1] {
+            let mut byte = [0; 16];
+            let _ = self.signals.read(&mut byte)?;
+            let stop = plan::read_whole(&plan::stop_file(&self.plan.directory)).unwrap_or(Stop::Stopped);
+            self.ask(Why::Told(stop));
+        }
+        if ready[0] {
+            self.hear_word()?;
+        }
+        self.enforce(Instant::now());
+        Ok(())
+    }
+
+    fn hear_word(&mut self) -> io::Result<()> {
+        let mut line = String::new();
+        if self.words.read_line(&mut line)? == 0 {
+            // Whoever killed it has killed all that it held.
+            let signal = Some("SIGKILL".to_owned());
+            self.end = Some(ProcessEnd { signal, ..ProcessEnd::because(EndReason::Signaled) });
+            return Ok(());
+        }
+        match serde_json::from_str(&line)? {
+            Word::Ready => {}
+            Word::Started => {
+                self.began = Instant::now();
+                self.heard = self.began;
+                say(&Began::Client);
+            }
+            Word::Failed(problem) => {
+                self.end = Some(Exit::because(EndReason::LaunchFailed, problem).end);
+            }
+            Word::Ended { code, signal } => {
+                let reason = if signal.is_some() { EndReason::Signaled } else { EndReason::Exited };
+                let signal = signal.map(signal_name);
+                self.end = Some(ProcessEnd { exit_code: code, signal, ..ProcessEnd::because(reason) });
+            }
+        }
+        Ok(())
+    }
+
+    /// When something has to be looked at though nothing happens.
+    fn next_limit(&self) -> Instant {
+        match self.ending {
+            Some((_, over)) => over,
+            None => {
+                let wall = self.began + self.plan.wall;
+                self.plan.stall.map_or(wall, |stall| wall.min(self.heard + stall))
+            }
+        }
+    }
+
+    fn enforce(&mut self, now: Instant) {
+        if now < self.next_limit() {
+            return;
+        }
+        if let Some((_, over)) = &mut self.ending {
+            // `init` is among them, and with it goes its whole namespace.
+            signal_all(&descendants(std::process::id()), Signal::KILL);
+            *over = now + Duration::from_millis(50);
+        } else if now >= self.began + self.plan.wall {
+            self.ask(Why::Limit(EndReason::TimedOut));
+        } else if let Some(age) = self.last_call().filter(|age| self.plan.stall.is_some_and(|stall| *age < stall)) {
+            self.heard = now.checked_sub(age).unwrap_or(now).max(self.heard + Duration::from_millis(1));
+        } else {
+            self.ask(Why::Limit(EndReason::Stalled));
+        }
+    }
+
+    /// How long ago the agent called the server.
+    fn last_call(&self) -> Option<Duration> {
+        let touched = fs::metadata(plan::called_file(&self.plan.directory)).and_then(|file| file.modified()).ok()?;
+        SystemTime::now().duration_since(touched).ok()
+    }
+
+    /// Asks the client to end; `enforce` sees to it that it does.
+    fn ask(&mut self, why: Why) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.ending = Some((why, Instant::now() + self.plan.grace));
+        let init = self.init.id();
+        let clients: Vec<_> = descendants(std::process::id()).into_iter().filter(|pid| *pid != init).collect();
+        signal_all(&clients, if self.plan.interrupt { Signal::INT } else { Signal::TERM });
+    }
+
+    fn read(&mut self, stderr: bool) {
+        let stream = if stderr { &mut self.err } else { &mut self.out };
+        let mut bytes = [0; 64 * 1024];
+        let count = stream.pipe.as_mut().map_or(0, |pipe| pipe.read(&mut bytes).unwrap_or(0));
+        if count == 0 {
+            stream.pipe = None;
+        } else {
+            self.heard = Instant::now();
+        }
+        let mut rest = &bytes[..count];
+        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+            let (line, after) = rest.split_at(at + 1);
+            self.take(stderr, line, true);
+            rest = after;
+        }
+        self.take(stderr, rest, false);
+    }
+
+    fn take(&mut self, stderr: bool, bytes: &[u8], whole: bool) {
+        let stream = if stderr { &mut self.err } else { &mut self.out };
+        stream.line.extend_from_slice(bytes);
+        if whole || stream.line.len() >= LONGEST_LINE {
+            self.finish_line(stderr);
+        }
+    }
+
+    fn finish_line(&mut self, stderr: bool) {
+        let stream = if stderr { &mut self.err } else { &mut self.out };
+        let mut line = std::mem::take(&mut stream.line);
+        if line.is_empty() {
+            return;
+        }
+        if let (Some(reader), false) = (&mut self.reader, stderr) {
+            reader.line(&line, now());
+        }
+        for secret in &self.plan.secrets {
+            line = without(line, secret.as_bytes());
+        }
+        self.log.write(&line);
+    }
+
+    /// What is left in the pipes. Nobody holds their other ends any more.
+    fn drain(&mut self) {
+        for stderr in [false, true] {
+            while (if stderr { &self.err } else { &self.out }).pipe.is_some() {
+                self.read(stderr);
+            }
+            self.finish_line(stderr);
+        }
+    }
+
+    fn conclude(mut self) -> Exit {
+        let mut end = self.end.take().unwrap_or_else(|| ProcessEnd::because(EndReason::Lost));
+        let heard = self.reader.take().map_or_else(Heard::default, |reader| reader.finish(end.exit_code));
+        match self.ending {
+            Some((Why::Told(Stop::Finished), _)) => end = ProcessEnd::exited(0),
+            Some((Why::Told(Stop::Stopped), _)) => end.reason = EndReason::Stopped,
+            Some((Why::Limit(limit), _)) => end.reason = limit,
+            None => {
+                end.vendor = heard.trouble;
+                if let Some(login) = &heard.login {
+                    end.reason = EndReason::LaunchFailed;
+                    end.error = Some(login.clone());
+                }
+            }
+        }
+        Exit { end, heard, output: self.log.position() }
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A line with a secret in it, without it.
+fn without(line: Vec<u8>, secret: &[u8]) -> Vec<u8> {
+    const INSTEAD: &[u8] = b"(secret)";
+    if secret.is_empty() || secret.len() > line.len() {
+        return line;
+    }
+    let mut clean = Vec::with_capacity(line.len());
+    let mut rest = line.as_slice();
+    while let Some(at) = rest.windows(secret.len()).position(|window| window == secret) {
+        clean.extend_from_slice(&rest[..at]);
+        clean.extend_from_slice(INSTEAD);
+        rest = &rest[at + secret.len()..];
+    }
+    clean.extend_from_slice(rest);
+    clean
+}
+
+fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 11] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (15, "SIGTERM"),
+    ];
+    let name = NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| (*name).to_owned());
+    name.unwrap_or_else(|| format!("SIG{signal}"))
+}

@@ -1,0 +1,148 @@
+//! Do the project's checks pass on the candidate (V5)?
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use board::{CheckOutcome, CheckResult, EndReason, ProcessEnd};
+
+use super::{Examiner, VerifyError};
+use crate::git::Git;
+use crate::sandbox::Policy;
+use crate::shim::sweep_up;
+use crate::workspace::{make_directory, remove_all, write};
+use crate::yard::Job;
+
+/// How much of a check's output is kept: its end says what failed.
+const OUTPUT: usize = 4000;
+
+/// The project's verification copy. No agent can write to its git directory; only checks run in it.
+struct Copy {
+    tree: PathBuf,
+    git: PathBuf,
+    home: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Examiner<'_> {
+    /// Runs the setup and every check on a commit. What follows a setup that failed does not run.
+    pub(super) async fn check(&self, commit: &str) -> Result<Vec<CheckResult>, VerifyError> {
+        let dod = &self.work.settings.dod;
+        if dod.checks.is_empty() && dod.setup.is_none() {
+            return Ok(Vec::new());
+        }
+        // Whatever an earlier run has left must not change the files under this one.
+        sweep_up(&self.spawn()).await;
+        let copy = self.verification_copy(commit).await?;
+        let mut results = Vec::new();
+        if let Some(setup) = &dod.setup {
+            let result = self.run_check(&copy, "setup", setup).await?;
+            if result.outcome != CheckOutcome::Pass {
+                return Ok(vec![result]);
+            }
+        }
+        for check in &dod.checks {
+            results.push(self.run_check(&copy, &check.name, &check.command).await?);
+        }
+        Ok(results)
+    }
+
+    fn spawn(&self) -> String {
+        format!("{}-check", self.yard.spawn_name(self.work.task.id))
+    }
+
+    async fn run_check(&self, copy: &Copy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
+        let settings = &self.work.settings;
+        let mut policy = Policy::system();
+        let main = self.main();
+        policy.execute.push(copy.tree.clone());
+        policy.read.extend(main.object_directories().await?);
+        policy.read.push(copy.git.clone());
+        self.yard.widen(&mut policy, settings, &[&copy.tree, &copy.home, &copy.temporary]);
+        let directory = self.yard.places.session(self.work.session).join("check");
+        let job = Job {
+            spawn: &self.spawn(),
+            directory: &directory,
+            program: Path::new("/bin/sh"),
+            arguments: vec!["-c".into(), command.to_owned()],
+            env: self.yard.environment(&copy.home, &copy.temporary),
+            cwd: &copy.tree,
+            stdin: None,
+            policy,
+            wall: Duration::from_secs(settings.dod.timeout.into()),
+        };
+        let (exit, log) = self.yard.run(job, settings, self.called_off).await?;
+        let mut output = String::from_utf8_lossy(&log.tail(OUTPUT).bytes).into_owned();
+        if let Some(error) = &exit.end.error {
+            output.push_str(error);
+        }
+        Ok(CheckResult { name: name.to_owned(), outcome: outcome(&exit.end), output })
+    }
+
+    /// The copy with this commit checked out. What is ignored there, such as caches, is kept.
+    async fn verification_copy(&self, commit: &str) -> Result<Copy, VerifyError> {
+        let place = self.yard.places.verification();
+        let (tree, git) = (place.join("tree"), place.join("git"));
+        let copy = Copy { tree, git, home: place.join("home"), temporary: place.join("tmp") };
+        if copy.check_out(commit).await.is_err() {
+            // Whatever a check has done to it: a new one costs only time.
+            remove_all(&place)?;
+            self.make_copy(&copy).await?;
+            copy.check_out(commit).await?;
+        }
+        let _ = std::fs::remove_dir_all(&copy.temporary);
+        make_directory(&copy.home)?;
+        make_directory(&copy.temporary)?;
+        Ok(copy)
+    }
+
+    async fn make_copy(&self, copy: &Copy) -> Result<(), VerifyError> {
+        let main = self.main();
+        make_directory(&copy.tree)?;
+        let format = main.run(&["rev-parse", "--show-object-format"]).await?;
+        let (format, tree) = (format!("--object-format={format}"), copy.tree.to_string_lossy());
+        let git_directory = format!("--separate-git-dir={}", copy.git.display());
+        let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree];
+        Git::around(&copy.tree).run(&init).await?;
+        let objects = main.object_directories().await?;
+        let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
+        make_directory(&copy.git.join("objects/info"))?;
+        write(&copy.git.join("objects/info/alternates"), lines.as_bytes())?;
+        let shallow = main.path("shallow").await?;
+        if shallow.exists() {
+            std::fs::copy(shallow, copy.git.join("shallow"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Copy {
+    async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
+        let git = Git::apart(&self.git, &self.tree);
+        git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
+        git.run(&["clean", "-ffdq"]).await?;
+        // Checks may look at their repository, and one of them may have put another in its place.
+        let link = self.tree.join(".git");
+        let points = format!("gitdir: {}\n", self.git.display());
+        if std::fs::read_to_string(&link).ok().as_deref() != Some(&points) {
+            if link.is_dir() && !link.is_symlink() {
+                remove_all(&link)?;
+            } else {
+                let _ = std::fs::remove_file(&link);
+            }
+            write(&link, points.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// A check has three outcomes, and one that did not run is none that passed (F66).
+fn outcome(end: &ProcessEnd) -> CheckOutcome {
+    match (end.reason, end.exit_code) {
+        (EndReason::Exited, Some(0)) => CheckOutcome::Pass,
+        // The shell's words for "not found" and "cannot be executed".
+        (EndReason::Exited, Some(126 | 127)) => CheckOutcome::DidNotRun,
+        (EndReason::Exited | EndReason::Signaled, _) => CheckOutcome::Fail,
+        (EndReason::TimedOut | EndReason::Stalled, _) => CheckOutcome::TimedOut,
+        (EndReason::LaunchFailed | EndReason::Stopped | EndReason::Lost, _) => CheckOutcome::DidNotRun,
+    }
+}

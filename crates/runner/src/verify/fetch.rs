@@ -1,0 +1,130 @@
+//! How do an agent's commits come into the user's repository?
+
+use std::path::Path;
+
+use board::{EndReason, Settings, TaskId};
+use tokio_util::sync::CancellationToken;
+
+use super::{Examiner, GIT_TIME, VerifyError};
+use crate::git::Git;
+use crate::inside::{self, Answer, Errand, Kind};
+use crate::workspace::{Workspace, make_directory, write};
+use crate::yard::{Job, Yard};
+
+impl Examiner<'_> {
+    /// Has what is left uncommitted committed (V4), and fetches the commits. They come through a
+    /// file, which can hold nothing but objects, and the objects are checked.
+    pub(super) async fn fetch(&self) -> Result<String, VerifyError> {
+        let (main, workspace) = (self.main(), self.workspace());
+        let target = self.target().await?;
+        let kind = Kind::HandOver {
+            message: self.work.task.title.clone(),
+            scope: self.work.spec.scope.clone(),
+            laid: workspace.laid.clone(),
+            known: vec![self.work.base.clone(), target],
+        };
+        let errands = self.yard.places.session(self.work.session).join("hand-over");
+        let (out, answer) =
+            errand(self.yard, &self.work.settings, self.work.task.id, &workspace, &errands, kind, self.called_off)
+                .await?;
+        let reference = self.work.reference("work");
+        let before = main.commit(&reference).await;
+        if answer.bundled {
+            let bundle = inside::bundle_file(&out);
+            let bundle = bundle.to_string_lossy();
+            let to = format!("+HEAD:{reference}");
+            let fetch = [
+                "-c",
+                "fetch.fsckObjects=true",
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-recurse-submodules",
+                "--no-write-fetch-head",
+                "--no-auto-maintenance",
+                "--refmap=",
+                &bundle,
+                &to,
+            ];
+            main.run(&fetch).await?;
+        } else {
+            // Nothing new: it says where it stands, which must be somewhere known.
+            let head = main.commit(&answer.head).await.unwrap_or_else(|| self.work.base.clone());
+            main.run(&["update-ref", &reference, &head]).await?;
+        }
+        let _ = std::fs::remove_dir_all(&errands);
+        let head = main.commit(&reference).await.unwrap_or_else(|| self.work.base.clone());
+        self.show_branch(&main, before.as_deref(), &head).await;
+        Ok(head)
+    }
+
+    /// The branch in the user's repository follows, unless somebody else has moved it.
+    async fn show_branch(&self, main: &Git, before: Option<&str>, head: &str) {
+        let branch = format!("refs/heads/{}", self.work.branch);
+        let now = main.commit(&branch).await;
+        if now.as_deref().is_some_and(|now| Some(now) != before && now != self.work.base) {
+            tracing::info!(branch = %self.work.branch, "the branch was moved by somebody else, and is left alone");
+            return;
+        }
+        // In a worktree of its own the branch is where the agent left it.
+        let old = now.unwrap_or_else(|| "0".repeat(head.len()));
+        let _ = main.run(&["update-ref", "-m", "saihai: work of the task", &branch, head, &old]).await;
+    }
+}
+
+/// Does something in a workspace, inside the agent's sandbox.
+async fn errand(
+    yard: &Yard,
+    settings: &Settings,
+    task: TaskId,
+    workspace: &Workspace,
+    directory: &Path,
+    kind: Kind,
+    called_off: &CancellationToken,
+) -> Result<(std::path::PathBuf, Answer), VerifyError> {
+    let _ = std::fs::remove_dir_all(directory);
+    let (home, out) = (directory.join("home"), directory.join("out"));
+    make_directory(&home)?;
+    make_directory(&out)?;
+    let stdin = directory.join("errand.json");
+    write(&stdin, &serde_json::to_vec(&Errand { kind, out: out.clone() }).unwrap_or_default())?;
+    let mut policy = workspace.policy_for_git(&yard.repository).await?;
+    yard.widen(&mut policy, settings, &[&home, &out]);
+    let program = std::env::current_exe()?;
+    policy.execute.push(program.clone());
+    let job = Job {
+        spawn: &format!("{}-git", yard.spawn_name(task)),
+        directory: &directory.join("shim"),
+        program: &program,
+        arguments: vec!["inside".into()],
+        env: yard.environment(&home, &out),
+        cwd: &workspace.tree,
+        stdin: Some(stdin),
+        policy,
+        wall: GIT_TIME,
+    };
+    let (exit, log) = yard.run(job, settings, called_off).await?;
+    if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
+        let answer = std::fs::read(inside::answer_file(&out))?;
+        return Ok((out, serde_json::from_slice(&answer).map_err(std::io::Error::other)?));
+    }
+    let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
+    let reason = exit.end.error.unwrap_or(said);
+    Err(VerifyError::Unreadable { workspace: workspace.tree.clone(), reason })
+}
+
+/// Merges the target into the workspace and leaves the conflicts there for the agent (V3).
+pub(crate) async fn merge_target(
+    yard: &Yard,
+    settings: &Settings,
+    task: TaskId,
+    workspace: &Workspace,
+    directory: &Path,
+    target: &str,
+) -> Result<Vec<String>, VerifyError> {
+    let kind = Kind::MergeTarget { target: target.to_owned() };
+    let directory = directory.join("merge-target");
+    let (_, answer) = errand(yard, settings, task, workspace, &directory, kind, &CancellationToken::new()).await?;
+    let _ = std::fs::remove_dir_all(&directory);
+    Ok(answer.left)
+}

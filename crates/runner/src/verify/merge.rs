@@ -1,0 +1,92 @@
+//! How does the target move? By compare-and-swap, and never under a user's feet (V6).
+
+use std::path::PathBuf;
+
+use super::{Examiner, VerifyError};
+use crate::git::{Git, GitError};
+
+pub(super) enum Moved {
+    /// The target has the commit, and that was looked at.
+    There,
+    /// The target is not what it was.
+    Elsewhere,
+    /// The user's own files would be touched.
+    InTheWay { reason: String, files: Vec<String> },
+}
+
+impl Examiner<'_> {
+    pub(super) async fn move_target(&self, target: &str, commit: &str, head: &str) -> Result<Moved, VerifyError> {
+        let main = self.main();
+        // Before, so that after a crash it is known what was being merged.
+        let intent = format!(
+            "update {} {commit}\nupdate {} {head}\n",
+            self.work.reference("merged"),
+            self.work.reference("merged-work")
+        );
+        main.run_with(&["update-ref", "--stdin"], &intent).await?;
+        let moved = match self.checked_out().await? {
+            Some(tree) => self.fast_forward(&tree, target, commit).await?,
+            None => self.swap(target, commit).await?,
+        };
+        if !matches!(moved, Moved::There) {
+            return Ok(moved);
+        }
+        let now = self.target().await?;
+        Ok(if main.is_ancestor(commit, &now).await? { Moved::There } else { Moved::Elsewhere })
+    }
+
+    /// The user's working tree that has the target checked out.
+    async fn checked_out(&self) -> Result<Option<PathBuf>, GitError> {
+        let target = self.work.target();
+        let list = self.main().paths(&["worktree", "list", "--porcelain", "-z"]).await?;
+        let mut tree = None;
+        for line in &list {
+            match line.split_once(' ') {
+                Some(("worktree", path)) => tree = Some(PathBuf::from(path)),
+                Some(("branch", branch)) if branch == target => return Ok(tree),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    async fn swap(&self, target: &str, commit: &str) -> Result<Moved, GitError> {
+        let message = format!("saihai: {}", self.work.task.id);
+        let swap = ["update-ref", "-m", &message, &self.work.target(), commit, target];
+        match self.main().run(&swap).await {
+            Ok(_) => Ok(Moved::There),
+            Err(error) => match self.main().commit(&self.work.target()).await {
+                Some(now) if now == target => Err(error),
+                _ => Ok(Moved::Elsewhere),
+            },
+        }
+    }
+
+    /// Only ever forward, and only where no local change is touched: git itself refuses otherwise.
+    async fn fast_forward(&self, tree: &std::path::Path, target: &str, commit: &str) -> Result<Moved, GitError> {
+        let user = Git::as_user(tree);
+        let merge = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--end-of-options", commit];
+        let Err(error) = user.run(&merge).await else { return Ok(Moved::There) };
+        if self.main().commit(&self.work.target()).await.as_deref() != Some(target) {
+            return Ok(Moved::Elsewhere);
+        }
+        let files = in_the_way(&user, target, commit).await?;
+        let GitError::Failed { message, .. } = error else { return Err(error) };
+        let reason = match files.first() {
+            Some(first) => format!("{first} in {} has changes that are not committed", tree.display()),
+            None => format!("{} cannot be moved on: {message}", tree.display()),
+        };
+        Ok(Moved::InTheWay { reason, files })
+    }
+}
+
+/// The files of the user that the merge would change and that differ from what is committed.
+async fn in_the_way(user: &Git, target: &str, commit: &str) -> Result<Vec<String>, GitError> {
+    let changed = user.paths(&["diff", "--name-only", "-z", "--no-renames", target, commit, "--"]).await?;
+    let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored", "--no-renames"];
+    let local = user.paths(&status).await?;
+    let local: Vec<_> = local.iter().filter_map(|entry| entry.get(3..)).collect();
+    let touches =
+        |path: &&String| local.iter().any(|own| own == path || (own.ends_with('/') && path.starts_with(*own)));
+    Ok(changed.iter().filter(touches).cloned().collect())
+}

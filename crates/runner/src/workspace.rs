@@ -1,0 +1,310 @@
+//! Where does an agent work? In a private copy of the repository, for one task (R1).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use board::{AgentSpec, Client, Isolation};
+
+use crate::git::{Git, GitError};
+use crate::sandbox::Policy;
+use crate::scope;
+
+/// Written last, so that a copy that was never finished is known as such.
+const READY: &str = "ready";
+
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    #[error("the workspace cannot be made: {0}")]
+    Git(#[from] GitError),
+    #[error("the workspace cannot be made: {path}: {error}")]
+    File { path: PathBuf, error: io::Error },
+}
+
+/// A working copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// The files.
+    pub tree: PathBuf,
+    /// What git keeps of it. An agent may have written anything there, so nothing of ours runs git on it.
+    pub git: PathBuf,
+    /// What was laid into it, and is never part of the work.
+    pub laid: Vec<String>,
+    isolation: Isolation,
+}
+
+/// What a workspace begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The user's repository.
+    pub repository: &'a Path,
+    /// Where its directories are made.
+    pub place: &'a Path,
+    /// The branch to be on; `None`: just to look.
+    pub branch: Option<&'a str>,
+    pub base: &'a str,
+    pub spec: &'a AgentSpec,
+    pub isolation: Isolation,
+}
+
+impl Workspace {
+    /// What a task's workspace is called, whether it is there or not.
+    pub fn at(place: &Path, repository: &Path, isolation: Isolation) -> Self {
+        let tree = match isolation {
+            Isolation::Clone => place.join("work"),
+            Isolation::Worktree => {
+                repository.join(".worktrees").join(place.file_name().unwrap_or_else(|| "task".as_ref()))
+            }
+        };
+        Self { tree, git: place.join("git"), laid: Vec::new(), isolation }
+    }
+
+    /// Makes the workspace, or finds it as the last session left it.
+    pub async fn prepare(order: &Order<'_>) -> Result<Self, WorkspaceError> {
+        let mut workspace = Self::at(order.place, order.repository, order.isolation);
+        let ready = order.place.join(READY);
+        if !ready.exists() {
+            workspace.discard_unfinished(order).await?;
+            make_directory(order.place)?;
+            match order.isolation {
+                Isolation::Clone => workspace.clone_repository(order).await?,
+                Isolation::Worktree => workspace.add_worktree(order).await?,
+            }
+            write(&ready, b"")?;
+        }
+        workspace.laid = workspace.lay(order)?;
+        workspace.exclude(order)?;
+        Ok(workspace)
+    }
+
+    /// No agent has seen it: it holds no work.
+    async fn discard_unfinished(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
+        if order.isolation == Isolation::Worktree && self.tree.exists() {
+            let tree = self.tree.to_string_lossy();
+            Git::around(order.repository).run(&["worktree", "remove", "--force", "--", &tree]).await?;
+        }
+        remove_all(order.place)
+    }
+
+    async fn clone_repository(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
+        let main = Git::around(order.repository);
+        let format = main.run(&["rev-parse", "--show-object-format"]).await?;
+        make_directory(&self.tree)?;
+        let git_directory = format!("--separate-git-dir={}", self.git.display());
+        let tree = self.tree.to_string_lossy();
+        let format = format!("--object-format={format}");
+        // What `clone --shared` does, without copying refs, and also where the repository is shallow.
+        let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree];
+        Git::around(order.place).run(&init).await?;
+        let objects = main.object_directories().await?;
+        let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
+        make_directory(&self.git.join("objects/info"))?;
+        write(&self.git.join("objects/info/alternates"), lines.as_bytes())?;
+        let shallow = main.path("shallow").await?;
+        if shallow.exists() {
+            fs::copy(&shallow, self.git.join("shallow"))
+                .map_err(|error| WorkspaceError::File { path: shallow, error })?;
+        }
+        self.configure(order.spec)?;
+        self.check_out(order).await
+    }
+
+    async fn add_worktree(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
+        let main = Git::around(order.repository);
+        let tree = self.tree.to_string_lossy();
+        let excluded = main.path("info/exclude").await?;
+        let lines = fs::read_to_string(&excluded).unwrap_or_default();
+        if !lines.lines().any(|line| line == "/.worktrees/") {
+            make_directory(excluded.parent().unwrap_or(Path::new("/")))?;
+            write(&excluded, format!("{lines}/.worktrees/\n").as_bytes())?;
+        }
+        main.run(&["worktree", "prune"]).await?;
+        let start = ["worktree", "add", "--quiet", "--no-checkout"];
+        match order.branch {
+            Some(branch) => main.run(&[&start[..], &["-B", branch, "--", &tree, order.base]].concat()).await?,
+            None => main.run(&[&start[..], &["--detach", "--", &tree, order.base]].concat()).await?,
+        };
+        let own = Git::around(&self.tree);
+        if let Some(patterns) = scope::sparse(&order.spec.scope) {
+            let set = ["sparse-checkout", "set", "--no-cone", "--stdin"];
+            own.run_with(&set, &(patterns.join("\n") + "\n")).await?;
+        }
+        own.run(&["reset", "--quiet", "--hard"]).await?;
+        Ok(())
+    }
+
+    async fn check_out(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
+        if let Some(patterns) = scope::sparse(&order.spec.scope) {
+            make_directory(&self.git.join("info"))?;
+            write(&self.git.join("info/sparse-checkout"), (patterns.join("\n") + "\n").as_bytes())?;
+        }
+        let own = Git::apart(&self.git, &self.tree);
+        match order.branch {
+            Some(branch) => own.run(&["checkout", "--quiet", "-B", branch, order.base]).await?,
+            None => own.run(&["checkout", "--quiet", "--detach", order.base]).await?,
+        };
+        Ok(())
+    }
+
+    /// Commits need an identity, which no agent has to bring (FACTS), and nothing is to run aside.
+    fn configure(&self, spec: &AgentSpec) -> Result<(), WorkspaceError> {
+        let path = self.git.join("config");
+        let mut config = fs::read_to_string(&path).unwrap_or_default();
+        let name = spec.name.replace(['\\', '"', '\n'], " ");
+        config.push_str(&format!(
+            "[user]\n\tname = \"{name}\"\n\temail = \"{}@saihai.localhost\"\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n",
+            spec.id
+        ));
+        if scope::sparse(&spec.scope).is_some() {
+            config.push_str("[core]\n\tsparseCheckout = true\n\tsparseCheckoutCone = false\n");
+        }
+        write(&path, config.as_bytes())
+    }
+
+    /// Lays the files of `.saihai/clients/CLIENT/` into it, beside what the repository has itself.
+    fn lay(&self, order: &Order<'_>) -> Result<Vec<String>, WorkspaceError> {
+        let directory = match order.spec.client {
+            Client::ClaudeCode => ".claude",
+            Client::Codex => ".codex",
+            Client::Gemini => ".gemini",
+            Client::Opencode => ".opencode",
+            Client::Command => return Ok(Vec::new()),
+        };
+        let from = order.repository.join(".saihai/clients").join(order.spec.client.as_str());
+        let mut laid = Vec::new();
+        for file in files_below(&from) {
+            let name = format!("{directory}/{}", file.display());
+            let to = self.tree.join(&name);
+            // What is tracked there is the repository's own.
+            let ours = fs::symlink_metadata(&to).is_err();
+            if ours && self.holds(&to) {
+                make_directory(to.parent().unwrap_or(&self.tree))?;
+                fs::copy(from.join(&file), &to).map_err(|error| WorkspaceError::File { path: to, error })?;
+            }
+            laid.push(name);
+        }
+        Ok(laid)
+    }
+
+    /// Is this path inside, also where an agent has laid links?
+    fn holds(&self, path: &Path) -> bool {
+        let exists = path.ancestors().find_map(|above| fs::canonicalize(above).ok());
+        let tree = fs::canonicalize(&self.tree).ok();
+        exists.zip(tree).is_some_and(|(path, tree)| path.starts_with(tree))
+    }
+
+    /// What is never to be committed, although nobody ignores it.
+    fn exclude(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
+        if order.isolation == Isolation::Worktree {
+            return Ok(());
+        }
+        let laid = self.laid.iter().map(|path| format!("/{path}"));
+        let lines: Vec<_> = laid.chain(order.spec.scope.scratch.iter().cloned()).collect();
+        make_directory(&self.git.join("info"))?;
+        // By replacing it: the agent may have made it a link.
+        let aside = self.git.join("info/exclude.saihai");
+        let _ = fs::remove_file(&aside);
+        write(&aside, (lines.join("\n") + "\n").as_bytes())?;
+        let path = self.git.join("info/exclude");
+        fs::rename(&aside, &path).map_err(|error| WorkspaceError::File { path, error })
+    }
+
+    /// What an agent that works here may touch.
+    pub(crate) async fn policy(&self, repository: &Path, spec: &AgentSpec) -> Result<Policy, WorkspaceError> {
+        let mut policy = self.reading(repository).await?;
+        for directory in scope::directories(&spec.scope.write) {
+            policy.write.extend(self.writable(&directory)?);
+        }
+        for pattern in &spec.scope.scratch {
+            let name = pattern.trim_matches('/');
+            if !name.is_empty() && !name.contains(['*', '?', '[', '!', '\\']) {
+                policy.write.extend(self.writable(Path::new(name))?);
+            }
+        }
+        policy.write.push(self.git.clone());
+        Ok(policy)
+    }
+
+    /// The same for one that may change every file: git itself, when it merges.
+    pub(crate) async fn policy_for_git(&self, repository: &Path) -> Result<Policy, WorkspaceError> {
+        let mut policy = self.reading(repository).await?;
+        policy.write.extend([self.tree.clone(), self.git.clone()]);
+        Ok(policy)
+    }
+
+    async fn reading(&self, repository: &Path) -> Result<Policy, WorkspaceError> {
+        let mut policy = Policy::system();
+        let main = Git::around(repository);
+        policy.execute.push(self.tree.clone());
+        policy.read.extend(main.object_directories().await?);
+        policy.read.push(self.git.clone());
+        if self.isolation == Isolation::Worktree {
+            // Its refs and objects are the repository's own: that is what this mode means.
+            policy.write.push(main.common_directory().await?);
+        }
+        Ok(policy)
+    }
+
+    /// A directory that may be written to, made if it is not there: the kernel knows no others. One
+    /// that leads elsewhere is none.
+    fn writable(&self, directory: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
+        let path = self.tree.join(directory);
+        if !self.holds(&path) {
+            return Ok(None);
+        }
+        make_directory(&path)?;
+        Ok(fs::canonicalize(&path).ok().filter(|path| self.holds(path)))
+    }
+
+    pub fn exists(&self) -> bool {
+        self.tree.exists()
+    }
+}
+
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(relative) = open.pop() {
+        for entry in fs::read_dir(directory.join(&relative)).into_iter().flatten().flatten() {
+            let path = relative.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(path),
+                Ok(kind) if kind.is_file() => found.push(path),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+pub(crate) fn make_directory(path: &Path) -> Result<(), WorkspaceError> {
+    fs::create_dir_all(path).map_err(|error| WorkspaceError::File { path: path.to_owned(), error })
+}
+
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    fs::write(path, bytes).map_err(|error| WorkspaceError::File { path: path.to_owned(), error })
+}
+
+/// Removes a directory of ours, also what an agent made unwritable in it.
+pub(crate) fn remove_all(path: &Path) -> Result<(), WorkspaceError> {
+    match fs::remove_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            make_removable(path);
+            fs::remove_dir_all(path).map_err(|error| WorkspaceError::File { path: path.to_owned(), error })
+        }
+        Err(error) => Err(WorkspaceError::File { path: path.to_owned(), error }),
+    }
+}
+
+fn make_removable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            make_removable(&entry.path());
+        }
+    }
+}

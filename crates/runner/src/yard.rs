@@ -1,0 +1,147 @@
+//! What does everything that a project's runner starts have in common?
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use board::{Sandbox, Settings};
+use tokio_util::sync::CancellationToken;
+
+use crate::clients::User;
+use crate::places::Places;
+use crate::sandbox::Policy;
+use crate::shim::{Exit, GRACE, Log, Plan, Shim, Stop};
+
+/// A project's repository, its directories, and whoever runs the runner.
+#[derive(Clone, Debug)]
+pub struct Yard {
+    pub repository: PathBuf,
+    pub places: Places,
+    pub user: User,
+}
+
+/// Handed on from the user's environment, besides what a client's adapter asks for (F46).
+const HANDED_ON: [&str; 18] = [
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "TZ",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "JAVA_HOME",
+    "GOROOT",
+];
+
+/// A program that runs to its end in a sandbox.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    /// In the environment of all that it starts.
+    pub(crate) spawn: &'a str,
+    /// Where its log and its record go.
+    pub(crate) directory: &'a Path,
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) cwd: &'a Path,
+    pub(crate) stdin: Option<PathBuf>,
+    pub(crate) policy: Policy,
+    pub(crate) wall: Duration,
+}
+
+impl Yard {
+    /// How what is done for a task is marked: no two projects or homes share it.
+    pub(crate) fn spawn_name(&self, task: board::TaskId) -> String {
+        format!("{}:{task}", self.places.root().display())
+    }
+
+    /// The environment of whatever is started, built from nothing.
+    pub(crate) fn environment(&self, home: &Path, temporary: &Path) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::new();
+        for name in HANDED_ON {
+            env.extend(self.user.env.get(name).map(|value| (name.to_owned(), value.clone())));
+        }
+        env.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
+        env.insert("HOME".into(), home.to_string_lossy().into_owned());
+        env.insert("TMPDIR".into(), temporary.to_string_lossy().into_owned());
+        env.insert("TERM".into(), "dumb".into());
+        if let Some(rustup) = self.rustup() {
+            env.insert("RUSTUP_HOME".into(), rustup.to_string_lossy().into_owned());
+        }
+        env
+    }
+
+    /// Where rustup keeps toolchains, which its programs look for below HOME.
+    fn rustup(&self) -> Option<PathBuf> {
+        let set = self.user.env.get("RUSTUP_HOME").map(PathBuf::from);
+        set.or_else(|| Some(self.user.home.join(".rustup")).filter(|path| path.is_dir()))
+    }
+
+    /// Adds what every confined program may use: the toolchains on the user's PATH, what the
+    /// project grants, and the session's own directories.
+    pub(crate) fn widen(&self, policy: &mut Policy, settings: &Settings, own: &[&Path]) {
+        let path = self.user.env.get("PATH").map(String::as_str).unwrap_or_default();
+        let toolchains = std::env::split_paths(path).filter(|path| path.is_absolute() && path.parent().is_some());
+        policy.execute.extend(toolchains.chain(self.rustup()));
+        policy.execute.extend(settings.sandbox_read.iter().map(|path| self.repository.join(path)));
+        policy.write.extend(own.iter().map(|path| path.to_path_buf()));
+        policy.connect.clone_from(&settings.sandbox_connect);
+    }
+
+    /// Runs something to its end. Whoever calls it off ends it.
+    pub(crate) async fn run(
+        &self,
+        job: Job<'_>,
+        settings: &Settings,
+        called_off: &CancellationToken,
+    ) -> io::Result<(Exit, Log)> {
+        // Of an earlier try, which nobody waits for any more.
+        crate::shim::sweep_up(job.spawn).await;
+        let _ = std::fs::remove_dir_all(job.directory);
+        std::fs::create_dir_all(job.directory)?;
+        let plan = Plan {
+            spawn: job.spawn.to_owned(),
+            directory: job.directory.to_owned(),
+            program: job.program.to_owned(),
+            arguments: job.arguments,
+            env: job.env,
+            cwd: job.cwd.to_owned(),
+            stdin: job.stdin,
+            sandbox: confined(job.policy, settings.sandbox),
+            wall: job.wall,
+            stall: None,
+            grace: GRACE,
+            interrupt: false,
+            secrets: Vec::new(),
+            client: None,
+        };
+        let started = Shim::start(&plan).await?;
+        let exit = tokio::select! {
+            exit = started.shim.ended() => exit,
+            () = called_off.cancelled() => {
+                started.shim.stop(Stop::Stopped);
+                started.shim.ended().await
+            }
+        };
+        Ok((exit, Log::of(job.directory)))
+    }
+}
+
+/// The policy, as strictly as the project wants it.
+pub(crate) fn confined(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
+    match sandbox {
+        Sandbox::Strict => Some(policy),
+        Sandbox::BestEffort => Some(Policy { best_effort: true, ..policy }),
+        Sandbox::Off => None,
+    }
+}

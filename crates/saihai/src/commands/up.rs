@@ -1,0 +1,137 @@
+//! `saihai up`
+
+use std::io::Write as _;
+
+use clap::Args;
+use control::Attendance;
+use runner::Notice;
+use server::Listen;
+use tokio::sync::mpsc;
+
+use super::serve::told_to_end;
+use crate::context::Context;
+use crate::failure::{Failure, say};
+use crate::house::{Events, House, Wishes};
+use crate::news::{self, Mood, News, Printer};
+use crate::show::{Format, clean};
+
+/// Run the team: apply the definitions, serve the board, start and watch the agents
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Applies .saihai/, then starts an agent for every task that is in progress, examines its work, runs
+the checks on the merge candidate and merges what passes. Start tasks with `saihai task start`.
+
+Ctrl-C or SIGTERM ends it and leaves the agents to their shims: they go on working, and the next
+`saihai up` takes them over. With --stop-agents they are ended too.")]
+pub(crate) struct Up {
+    /// Where to listen: HOST:PORT (port 0: any free one) [default: 127.0.0.1:4700, or any free port]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<Listen>,
+    /// Another name under which clients may reach it; can be given several times
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+    /// Agents at once [default: `max_parallel` of the project, else the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_parallel: Option<u32>,
+    /// Start nothing while less than this many MiB are free on the disk
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    min_free_disk: u64,
+    /// End the agents too when it ends
+    #[arg(long)]
+    stop_agents: bool,
+}
+
+impl Up {
+    pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open_attending(Attendance::Staying).await?;
+        let language = opened.language;
+        let applied = super::definitions_in::apply(&opened).await?;
+        if context.format == Format::Text && !applied.lines().is_empty() {
+            say(&format!("Definitions applied: {}", applied.lines().join(", ")));
+        }
+        if matches!(self.listen, Some(Listen::Unix(_))) {
+            return Err(Failure::bad_argument(
+                "Agents are reached over TCP only.",
+                "Give --listen HOST:PORT; `saihai serve` can listen on a unix socket.",
+            ));
+        }
+        let wishes = Wishes {
+            listen: self.listen,
+            allow_host: self.allow_host,
+            max_parallel: self.max_parallel.map(|most| most as usize),
+            disk_floor: Some(self.min_free_disk << 20),
+            only: None,
+        };
+        let id = opened.id.clone();
+        let house = House::open(context, opened, wishes).await?;
+        let (url, mcp_url) = (house.door().url(), house.door().mcp_url());
+        let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
+        context.format.print(
+            &json,
+            || vec![mcp_url.clone()],
+            || {
+                context.say(
+                    format!("Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."),
+                    format!("Saihai は {id} のエージェントを実行し、{mcp_url} で応答します。\nCtrl-C で終了します。作業中のエージェントは続行します。"),
+                )
+            },
+        )?;
+        let text = context.format == Format::Text;
+        let project = house.project.clone();
+        let narrate = async move |events: Events, notices| {
+            if text { narrate(events, notices, language).await } else { drain(notices).await }
+        };
+        house.run(told_to_end(), self.stop_agents, narrate).await?;
+        let left = project.board().all_live_sessions().count();
+        if text && left > 0 && !self.stop_agents {
+            say(&context.say(
+                format!("{left} agents go on under their shims. `saihai up` takes them over again."),
+                format!("{left} 件のセッションは続行します。`saihai up` で引き継げます。"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+async fn drain(mut notices: mpsc::UnboundedReceiver<Notice>) {
+    while notices.recv().await.is_some() {}
+    std::future::pending().await
+}
+
+/// Shows what happens until nobody is told any more.
+async fn narrate(mut events: Events, mut notices: mpsc::UnboundedReceiver<Notice>, language: board::Language) {
+    let printer = Printer::new();
+    let project = events.project().clone();
+    let mut boards = project.writer().watch();
+    loop {
+        tokio::select! {
+            changed = boards.changed() => if changed.is_err() { return std::future::pending().await },
+            Some(notice) = notices.recv() => show(printer, project.clock().now(), &of_notice(&notice)),
+        }
+        let board = boards.borrow_and_update().clone();
+        for event in events.new_ones().await {
+            for news in news::of(&board, &event, language) {
+                show(printer, event.at, &news);
+            }
+        }
+    }
+}
+
+pub(crate) fn show(printer: Printer, at: board::Timestamp, news: &News) {
+    let _ = writeln!(std::io::stdout(), "{}", printer.line(at, news));
+}
+
+pub(crate) fn of_notice(notice: &Notice) -> News {
+    let (mood, text) = match notice {
+        Notice::DiskFull { free, floor } => {
+            let text =
+                format!("nothing is started: {} MiB are free on the disk, {} are wanted", free >> 20, floor >> 20);
+            (Mood::Bad, text)
+        }
+        Notice::Adopted { running, ended } => {
+            (Mood::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
+        }
+        Notice::Trouble(text) => (Mood::Bad, clean(text)),
+    };
+    News { mood, text }
+}

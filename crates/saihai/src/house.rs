@@ -1,0 +1,219 @@
+//! The server and the runner of a project, in one process.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use board::{Event, RunnerId, Seq, TaskId};
+use control::{Control, NewSecret, Project};
+use runner::{Notice, Options, Places, Runner, Yard};
+use rustix::fs::{FlockOperation, flock};
+use server::{Door, Listen, Mcp};
+use store::Store;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::serve::closed;
+use crate::context::{Context, Opened};
+use crate::failure::{Exit, Failure};
+
+/// Where it is served if nobody says otherwise.
+pub(crate) const ADDRESS: &str = "127.0.0.1:4700";
+
+/// How long calls that are being answered have when it ends.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[derive(Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) listen: Option<Listen>,
+    pub(crate) allow_host: Vec<String>,
+    pub(crate) max_parallel: Option<usize>,
+    pub(crate) disk_floor: Option<u64>,
+    pub(crate) only: Option<TaskId>,
+}
+
+/// All that runs a project. Not before [`House::run`].
+pub(crate) struct House {
+    mcp: Mcp,
+    door: Door,
+    runner: Runner,
+    pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
+    pub(crate) project: Project,
+    pub(crate) events: Events,
+    /// Held while it runs.
+    _lock: File,
+}
+
+/// The events of a project, as they come.
+pub(crate) struct Events {
+    store: Arc<dyn Store>,
+    project: Project,
+    pub(crate) last: Seq,
+}
+
+impl Events {
+    pub(crate) fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// What has happened since the last time, without waiting.
+    pub(crate) async fn new_ones(&mut self) -> Vec<Event> {
+        let stream = Project::stream(&self.project.board().settings.id);
+        let mut found = Vec::new();
+        while let Ok(page) = control::events_after::<board::Board>(&*self.store, &stream, self.last, 500).await {
+            let Some((seq, _)) = page.last() else { break };
+            self.last = *seq;
+            found.extend(page.into_iter().map(|(_, event)| event));
+        }
+        found
+    }
+}
+
+impl House {
+    /// Takes the project's place and opens the door. Nothing is started yet.
+    pub(crate) async fn open(context: &Context, opened: Opened, wishes: Wishes) -> Result<Self, Failure> {
+        let places = Places::new(&context.home, &opened.id);
+        let lock = take_place(&places)?;
+        let failed = |error| Failure::control(error, context.language());
+        let Opened { control, project, path, .. } = opened;
+        attend(&control, context).await?;
+        let store = Arc::clone(control.store());
+        let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
+        let door = open_door(&mcp, &places, &wishes).await?;
+        let _ = std::fs::write(places.address(), door.url());
+        let user = runner::clients::User {
+            home: std::env::var_os("HOME").map(Into::into).unwrap_or_default(),
+            env: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+        };
+        let yard = Yard { repository: path, places, user };
+        let options = Options {
+            id: runner_id(&context.home)?,
+            max_parallel: wishes.max_parallel,
+            disk_floor: wishes.disk_floor.unwrap_or(Options::DISK_FLOOR),
+            only: wishes.only,
+            mcp_url: door.mcp_url(),
+        };
+        let (runner, notices) = Runner::new(project.clone(), yard, options);
+        let events = Events { store, last: project.board().seq, project: project.clone() };
+        Ok(Self { mcp, door, runner, notices, project, events, _lock: lock })
+    }
+
+    pub(crate) fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// Runs until told to end. Agents are left to their shims, or ended too.
+    pub(crate) async fn run(
+        self,
+        ending: impl Future<Output = ()>,
+        stop_agents: bool,
+        narrate: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
+    ) -> Result<(), Failure> {
+        let Self { mcp, door, runner, notices, events, .. } = self;
+        let closing = mcp.closing().clone();
+        let stopping = CancellationToken::new();
+        let served = tokio::spawn(door.serve());
+        let ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
+        tokio::select! {
+            () = ending => {}
+            () = narrate(events, notices) => {}
+        }
+        // First the runner: agents that it ends may still want to say good-bye.
+        stopping.cancel();
+        let ran = ran.await;
+        closing.cancel();
+        let served = tokio::time::timeout(GRACE, served).await;
+        mcp.close().await;
+        if let Ok(Ok(Err(error))) = served {
+            return Err(closed(&error));
+        }
+        match ran {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Failure::control(error, board::Language::En)),
+            Err(error) => {
+                Err(Failure::failed(format!("the runner ended: {error}"), "Start it again; nothing is lost."))
+            }
+        }
+    }
+}
+
+/// Opens every project, so that what time brings (lapsed leases, old messages) is seen to.
+pub(crate) async fn attend(control: &Control, context: &Context) -> Result<(), Failure> {
+    let installation = context.installation(control).await?.state();
+    for id in installation.projects.keys() {
+        control.project(id).await.map_err(|error| Failure::control(error, context.language()))?;
+    }
+    Ok(())
+}
+
+/// Only one runner has a project: two would see to each other's agents.
+fn take_place(places: &Places) -> Result<File, Failure> {
+    let taken = std::fs::create_dir_all(places.root())
+        .and_then(|()| File::options().create(true).append(true).open(places.lock()));
+    let file = taken.map_err(|error| {
+        let problem = format!("cannot use {}: {error}", places.root().display());
+        Failure::new(Exit::Store, "store", problem, "Check its permissions.")
+    })?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(_) => Err(already_running()),
+    }
+}
+
+pub(crate) fn already_running() -> Failure {
+    Failure::new(
+        Exit::Conflict,
+        "already_running",
+        "Another saihai runs the agents of this project.",
+        "Use that one: tasks that you start are picked up by it. `saihai session list --running` shows who works.",
+    )
+}
+
+/// The name under which this machine claims, the same each time: it adopts what it left.
+fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
+    let path = home.join("runner-id");
+    if let Some(known) = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
+        return Ok(known);
+    }
+    let fresh = NewSecret::generate("run").map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
+    let id = &fresh.reveal()[..16];
+    std::fs::write(&path, id).map_err(|error| {
+        Failure::new(Exit::Store, "store", format!("{}: {error}", path.display()), "Check its permissions.")
+    })?;
+    id.parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), "Try again."))
+}
+
+/// Agents that outlived the last server know where it was: it is best found there again.
+async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<Door, Failure> {
+    let open = |listen: Listen| {
+        let (mcp, hosts) = (mcp.clone(), &wishes.allow_host);
+        async move { Door::open(mcp.clone(), mcp.closing().clone(), &listen, hosts).await }
+    };
+    let before = std::fs::read_to_string(places.address()).ok();
+    let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));
+    let any_port = match &wishes.listen {
+        None => true,
+        Some(Listen::Tcp(address)) => address.ends_with(":0"),
+        Some(Listen::Unix(_)) => false,
+    };
+    let host = |address: &str| address.rsplit_once(':').map(|(host, _)| host.to_owned());
+    let wanted = match &wishes.listen {
+        Some(Listen::Tcp(address)) => address.clone(),
+        Some(Listen::Unix(_)) | None => ADDRESS.to_owned(),
+    };
+    if let Some(before) = before.filter(|before| any_port && host(before) == host(&wanted))
+        && let Ok(door) = open(Listen::Tcp(before.to_owned())).await
+    {
+        return Ok(door);
+    }
+    match &wishes.listen {
+        Some(listen) => open(listen.clone()).await.map_err(|error| closed(&error)),
+        None => match open(Listen::Tcp(ADDRESS.to_owned())).await {
+            Ok(door) => Ok(door),
+            // Another project's, most likely.
+            Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| closed(&error)),
+        },
+    }
+}

@@ -50,6 +50,11 @@ impl Context {
         Self { project: named.or_else(|| self.project.clone()), ..self.clone() }
     }
 
+    /// The same in another home, about the repository there.
+    pub(crate) fn at_home(&self, home: PathBuf, repository: &Path) -> Self {
+        Self { home, project: Some(repository.to_string_lossy().into_owned()), ..self.clone() }
+    }
+
     pub(crate) fn store_path(&self) -> PathBuf {
         self.home.join("saihai.db")
     }

@@ -41,6 +41,7 @@ fn behind_the_scenes(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
         ["shim"] => Some(runner::shim::supervise()),
         ["shim", "--init"] => Some(runner::shim::init()),
         ["inside"] => Some(runner::inside()),
+        ["demo-agent", name] => Some(commands::demo::play(name)),
         _ => None,
     }
 }

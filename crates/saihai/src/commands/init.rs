@@ -147,7 +147,7 @@ fn directory_name(root: &Path) -> String {
 }
 
 /// Registers the repository, or finds it registered. A taken id gets a number behind it.
-async fn register(context: &Context, root: &Path, name: &str) -> Result<Opened, Failure> {
+pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<Opened, Failure> {
     let control = context.control(Attendance::Passing)?;
     let installation = context.installation(&control).await?;
     let path = root

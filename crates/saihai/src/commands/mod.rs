@@ -4,6 +4,7 @@ mod agent;
 mod chat;
 mod completions;
 mod definitions_in;
+pub(crate) mod demo;
 mod doctor;
 mod init;
 mod log;
@@ -24,6 +25,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Demo),
     Init(init::Init),
     Up(up::Up),
     Serve(serve::Serve),
@@ -60,12 +62,13 @@ pub(crate) enum Command {
 impl Command {
     /// It goes on and talks to others, instead of answering once.
     pub(crate) fn stays(&self) -> bool {
-        matches!(self, Self::Up(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
+        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }
 }
 
 pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failure> {
     match command {
+        Command::Demo(demo) => demo.run(context).await,
         Command::Init(init) => init.run(context).await,
         Command::Up(up) => up.run(context).await,
         Command::Serve(serve) => serve.run(context).await,

@@ -1,0 +1,198 @@
+//! `saihai demo`: what is Saihai, in a minute?
+
+mod agent;
+mod mcp;
+mod scene;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use board::{AgentId, Board, Client, Command, Destination, Language, NewTask, Status, TaskId, TaskType, Verdict, What};
+use clap::Args;
+use control::Attendance;
+use runner::Notice;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+pub(crate) use self::agent::play;
+
+use super::serve::told_to_end;
+use super::up::{of_notice, show};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::house::{Events, House, Wishes};
+use crate::news::{self, Printer};
+use crate::show::Format;
+
+/// Watch a team at work in a scratch repository
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A manager splits a small feature among three workers. They are real processes that speak real MCP
+and make real commits: one claims to be finished with nothing done, one fails its check and mends
+it, one runs into a conflict and resolves it. Nothing outside of a temporary directory is touched.
+
+It serves the board until Ctrl-C, then removes everything; with --exit it ends when all is merged.")]
+pub(crate) struct Demo {
+    /// End when the work is merged
+    #[arg(long)]
+    exit: bool,
+    /// Play it with a real client instead of scripted agents
+    #[arg(long, value_name = "CLIENT", default_value = "command")]
+    client: Client,
+    /// Keep the scratch directory
+    #[arg(long)]
+    keep: bool,
+    /// Where to listen [default: any free port on this machine]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    listen: server::Listen,
+}
+
+const INTRODUCTION: &str = "\
+Saihai runs a team of AI coding agents on a git repository, and believes facts only.
+Here a manager (lead) and three workers (aiko, bernd, chloe) teach a small program three languages.
+Watch: aiko claims to be finished with nothing done, bernd's work fails its check, chloe's conflicts.
+";
+
+impl Demo {
+    pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let scratch = tempfile::Builder::new().prefix("saihai-demo-").tempdir();
+        let scratch = scratch.map_err(|error| Failure::failed(format!("no scratch directory: {error}"), "Free some space."))?;
+        let root = scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned());
+        let played = self.play(context, &root).await;
+        if self.keep || played.is_err() {
+            let kept = scratch.keep();
+            crate::failure::say(&format!("Everything is kept in {}", kept.display()));
+        }
+        played
+    }
+
+    async fn play(&self, context: &Context, root: &Path) -> Result<(), Failure> {
+        let repository = root.join("greet");
+        let program = std::env::current_exe().map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
+        std::fs::create_dir_all(&repository)
+            .map_err(|error| Failure::failed(format!("{}: {error}", repository.display()), "Free some space."))?;
+        scene::set(&repository, self.client, &program).await?;
+        let context = context.at_home(root.join("home"), &repository);
+        let opened = super::init::register(&context, &repository, "greet").await?;
+        super::definitions_in::apply(&opened).await?;
+        drop(opened);
+        let opened = context.open_attending(Attendance::Staying).await?;
+        let task = begin(&opened).await?;
+        let wishes = Wishes { listen: Some(self.listen.clone()), max_parallel: Some(4), ..Wishes::default() };
+        let house = House::open(&context, opened, wishes).await?;
+        let url = house.door().url();
+        let (text, project) = (context.format == Format::Text, house.project.clone());
+        if text {
+            let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\n{url}\n");
+        }
+        let stay = !self.exit;
+        let summary = Summary { context: &context, repository: &repository, url: &url, task };
+        let began = Instant::now();
+        let narrate = async move |events, notices| {
+            watch(events, notices, task, text).await;
+            summary.print(&project.board(), began.elapsed().as_secs_f64()).await;
+            if stay {
+                std::future::pending().await
+            }
+        };
+        let project = house.project.clone();
+        house.run(told_to_end(), true, narrate).await?;
+        match project.board().task(task).map(|task| task.status) {
+            Ok(Status::Done) => Ok(()),
+            Ok(status) => Err(Failure::failed(
+                format!("The feature is {status}, not done."),
+                format!("Look at it: SAIHAI_HOME={} saihai --project {} task why 1", root.join("home").display(), repository.display()),
+            )),
+            Err(refusal) => Err(Failure::refused(&refusal, Language::En)),
+        }
+    }
+}
+
+/// The owner's part: a task for the manager, started.
+async fn begin(opened: &crate::context::Opened) -> Result<TaskId, Failure> {
+    let lead: AgentId = "lead".parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), ""))?;
+    let task = NewTask {
+        description: scene::DESCRIPTION.into(),
+        task_type: TaskType::Feature,
+        assignee: Some(lead),
+        ..NewTask::titled(scene::TITLE)
+    };
+    let receipt = opened.submit(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await?;
+    let created = receipt.events.iter().find_map(|event| match &event.what {
+        What::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+        _ => None,
+    });
+    let task = created.unwrap_or(TaskId(1));
+    let to = Destination::Status(Status::InProgress);
+    opened.submit(Command::MoveTask { task, to, reason: None, forced: false, merged: false }).await?;
+    Ok(task)
+}
+
+/// Shows what happens until the feature is settled, one way or the other.
+async fn watch(mut events: Events, mut notices: mpsc::UnboundedReceiver<Notice>, task: TaskId, text: bool) {
+    let printer = Printer::new();
+    let project = events.project().clone();
+    let mut boards = project.writer().watch();
+    loop {
+        let board = boards.borrow_and_update().clone();
+        for event in events.new_ones().await {
+            for news in news::of(&board, &event, Language::En).iter().filter(|_| text) {
+                show(printer, event.at, news);
+            }
+        }
+        let over = board.task(task).is_ok_and(|task| task.is_settled() || task.status == Status::Failed);
+        if over && board.all_live_sessions().next().is_none() {
+            return;
+        }
+        tokio::select! {
+            changed = boards.changed() => if changed.is_err() { return },
+            Some(notice) = notices.recv() => if text { show(printer, project.clock().now(), &of_notice(&notice)) },
+        }
+    }
+}
+
+struct Summary<'a> {
+    context: &'a Context,
+    repository: &'a PathBuf,
+    url: &'a str,
+    task: TaskId,
+}
+
+impl Summary<'_> {
+    async fn print(&self, board: &Board, seconds: f64) {
+        let done = |status| board.tasks.values().filter(|task| !task.is_step() && task.status == status).count();
+        let tasks = board.tasks.values().filter(|task| !task.is_step()).count();
+        let sessions = board.sessions.len();
+        let merged = board.sessions.values().filter(|session| {
+            let facts = session.workspace.as_ref().map(|facts| &facts.merge);
+            matches!(facts, Some(board::Merge::Merged { .. }))
+        });
+        let merged = merged.count();
+        let sent_back = board.sessions.values().filter(|session| matches!(session.verdict, Some(Verdict::Rejected(_)))).count();
+        let seconds = (seconds * 10.0).round() / 10.0;
+        let json = json!({
+            "merged": merged, "tasks": tasks, "sessions": sessions, "seconds": seconds, "sent_back": sent_back,
+            "done": done(Status::Done), "url": self.url,
+        });
+        let graph = ["log", "--graph", "--format=%h %s (%an)", "main"];
+        let graph = runner::Git::around(self.repository).run(&graph).await.unwrap_or_default();
+        let said = || {
+            let (home, repository) = (self.context.home.display(), self.repository.display());
+            let mut lines = vec![
+                String::new(),
+                format!("{} of {tasks} tasks done in {seconds} s: {merged} branches merged, {sessions} sessions, \
+                         {sent_back} times work was sent back.", done(Status::Done)),
+                String::new(),
+                graph.clone(),
+                String::new(),
+                "Ask why anything happened:".to_owned(),
+                format!("  export SAIHAI_HOME={home}; cd {repository}"),
+                format!("  saihai task tree; saihai task why {}; saihai session list; saihai log tail", self.task),
+            ];
+            lines.push(format!("The board is served at {} until Ctrl-C.", self.url));
+            lines.join("\n")
+        };
+        let _ = self.context.format.print(&json, || vec![self.task.to_string()], said);
+    }
+}

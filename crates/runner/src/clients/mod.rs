@@ -1,10 +1,29 @@
 //! How is each client started headless, and what does its output tell?
+//!
+//! The credential of a session is only ever named, as the variable `SAIHAI_TOKEN`, in what is
+//! written here: neither a file nor an argument holds it (S3).
+
+mod claude_code;
+mod codex;
+mod command;
+mod gemini;
+mod login;
+mod opencode;
+mod program;
+mod reader;
+mod reset;
+mod vendor;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use board::{AgentSpec, Usage, VendorTrouble};
+use board::{AgentSpec, Client, Usage, VendorTrouble};
 use serde::{Deserialize, Serialize};
+
+pub use self::reader::Reader;
+
+/// The name of the MCP server in every client's configuration.
+const SERVER: &str = "saihai";
 
 /// What an adapter has to work with.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +60,9 @@ pub struct Launch {
     pub stdin: Option<PathBuf>,
     /// What it must be able to read and execute besides the system's own directories.
     pub readable: Vec<PathBuf>,
+    /// Copies of the user's login that the client may renew while it runs: the copy, and the original,
+    /// which is stale then, because vendors accept a refresh token once.
+    pub logins: Vec<(PathBuf, PathBuf)>,
     /// Values that must not appear in its log.
     pub secrets: Vec<String>,
     /// It ends well on SIGINT, and not on SIGTERM.
@@ -66,30 +88,53 @@ pub struct Heard {
     pub login: Option<String>,
 }
 
-#[derive(Debug)]
-pub struct Reader(Heard);
-
-impl Reader {
-    pub fn new(_: board::Client) -> Self {
-        Self(Heard::default())
-    }
-
-    pub fn line(&mut self, _: &[u8], _: board::Timestamp) {}
-
-    pub fn finish(self, _: Option<i32>) -> Heard {
-        self.0
+/// How the agent's client is started with this assignment. Nothing is written or started here.
+pub fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
+    match assignment.spec.client {
+        Client::ClaudeCode => claude_code::launch(assignment),
+        Client::Codex => codex::launch(assignment),
+        Client::Gemini => gemini::launch(assignment),
+        Client::Opencode => opencode::launch(assignment),
+        Client::Command => command::launch(assignment),
     }
 }
 
-pub fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
-    let mut words = assignment.spec.command.iter();
-    let program = words.next().cloned().unwrap_or_default();
-    let prompt = assignment.run.join("prompt.md");
-    Ok(Launch {
-        program: program.into(),
-        arguments: words.cloned().collect(),
-        files: vec![(prompt.clone(), assignment.prompt.as_bytes().to_vec())],
-        stdin: Some(prompt),
-        ..Launch::default()
-    })
+impl<'a> Assignment<'a> {
+    /// A variable as the agent has it: its own definition goes before the user's environment. One that
+    /// is set to nothing is not set.
+    fn variable(&self, name: &str) -> Option<&'a str> {
+        let own = self.spec.env.get(name).map(|value| value.0.as_str());
+        own.or_else(|| self.user.env.get(name).map(String::as_str)).filter(|value| !value.is_empty())
+    }
+
+    /// A directory that the user can move by a variable.
+    fn directory(&self, variable: &str, usual: &str) -> PathBuf {
+        self.variable(variable).map_or_else(|| self.user.home.join(usual), PathBuf::from)
+    }
+
+    /// The HOME of the session.
+    fn home(&self) -> PathBuf {
+        self.run.join("home")
+    }
+}
+
+impl Launch {
+    /// The prompt comes by a file: an argument list is shown to everybody, and is short (F45).
+    fn prompt(&mut self, assignment: &Assignment<'_>) -> PathBuf {
+        let path = assignment.run.join("prompt.md");
+        self.files.push((path.clone(), assignment.prompt.into()));
+        path
+    }
+
+    fn set(&mut self, variables: &[(&str, &str)]) {
+        self.env.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    }
+
+    fn set_path(&mut self, variable: &str, path: &Path) {
+        self.env.insert(variable.to_owned(), path.display().to_string());
+    }
+
+    fn arguments<'s>(&mut self, arguments: impl IntoIterator<Item = &'s str>) {
+        self.arguments.extend(arguments.into_iter().map(str::to_owned));
+    }
 }

@@ -1,0 +1,104 @@
+//! What does a client tell while it runs, and what does its end mean?
+
+use board::{Client, Timestamp, Usage};
+use serde_json::Value;
+
+use super::vendor::{Failure, Refusal};
+use super::{Heard, claude_code, codex, gemini, opencode};
+
+/// What is longer is no event that matters, and would take its size in memory several times.
+const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+/// Listens to the machine output of a client, line by line.
+#[derive(Debug)]
+pub struct Reader {
+    client: Client,
+    told: Told,
+}
+
+/// What was told so far.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) session: Option<String>,
+    pub(super) usage: Option<Usage>,
+    /// What it is stuck in and tries again; forgotten as soon as something moves.
+    pub(super) waiting: Option<Failure>,
+    /// What it gave up over.
+    pub(super) failed: Option<Failure>,
+    /// What it said at the end, where only the exit code tells what that means.
+    pub(super) last_words: Option<(String, Timestamp)>,
+    /// When the vendor's limit is lifted, told apart from the failure.
+    pub(super) reset: Option<Timestamp>,
+}
+
+impl Told {
+    /// The vendor answers: whatever the trouble was, it is over.
+    pub(super) fn moves(&mut self) {
+        self.waiting = None;
+        self.failed = None;
+    }
+
+    pub(super) fn add(&mut self, usage: Usage) {
+        let sum = self.usage.get_or_insert_default();
+        sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+        sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+        sum.cost_micros = match (sum.cost_micros, usage.cost_micros) {
+            (Some(sum), Some(cost)) => Some(sum.saturating_add(cost)),
+            (sum, cost) => sum.or(cost),
+        };
+    }
+}
+
+impl Reader {
+    pub fn new(client: Client) -> Self {
+        Self { client, told: Told::default() }
+    }
+
+    /// A line of its output, heard `now`. What is no event is for people.
+    pub fn line(&mut self, line: &[u8], now: Timestamp) {
+        if line.len() > LONGEST_LINE {
+            return;
+        }
+        let Ok(event @ Value::Object(_)) = serde_json::from_slice(line) else { return };
+        match self.client {
+            Client::ClaudeCode => claude_code::read(&mut self.told, &event, now),
+            Client::Codex => codex::read(&mut self.told, &event, now),
+            Client::Gemini => gemini::read(&mut self.told, &event, now),
+            Client::Opencode => opencode::read(&mut self.told, &event, now),
+            Client::Command => {}
+        }
+    }
+
+    /// What it all means, now that the client has ended; `None` is the end by a signal. Trouble that it
+    /// got over is none.
+    pub fn finish(self, exit_code: Option<i32>) -> Heard {
+        let Self { client, told } = self;
+        let failure = match (exit_code, client) {
+            (Some(0), _) | (_, Client::Command) => None,
+            (Some(code), Client::Gemini) => gemini::ended(code, told.last_words.as_ref()),
+            // It may have been ended because it waited in silence: some wait for hours.
+            (Some(_) | None, Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode) => {
+                told.failed.or(told.waiting)
+            }
+        };
+        let login = failure.as_ref().filter(|failure| failure.refusal == Refusal::LoggedOut);
+        Heard {
+            usage: told.usage,
+            vendor_session: told.session,
+            login: login.map(|failure| failure.advice(client)),
+            trouble: failure.and_then(|failure| failure.trouble()),
+        }
+    }
+}
+
+/// A number of tokens.
+pub(super) fn tokens(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+/// Dollars in millionths. None is told by some as nothing.
+pub(super) fn micros(dollars: &Value) -> Option<u64> {
+    let micros = (dollars.as_f64()? * 1e6).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates, and is positive")]
+    (micros > 0.0).then_some(micros as u64)
+}

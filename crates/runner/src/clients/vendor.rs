@@ -1,0 +1,77 @@
+//! What does a vendor's refusal mean, and until when does it hold?
+
+use board::{Client, Span, Timestamp, VendorTrouble};
+
+/// How long a limit holds whose end nobody told.
+const UNTOLD: Span = Span::seconds(60);
+
+/// No vendor's limit is longer; what says so is misread.
+const LONGEST: Span = Span::minutes(32 * 24 * 60);
+
+/// What is told of a vendor's own words.
+const LONGEST_QUOTE: usize = 300;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Until the time that the vendor named, if it did.
+    RateLimited(Option<Timestamp>),
+    Unavailable,
+    LoggedOut,
+}
+
+impl Refusal {
+    pub(super) fn of_status(status: u64, until: Option<Timestamp>) -> Option<Self> {
+        match status {
+            429 => Some(Self::RateLimited(until)),
+            401 | 403 => Some(Self::LoggedOut),
+            500..600 => Some(Self::Unavailable),
+            _ => None,
+        }
+    }
+}
+
+/// A refusal, when it came and in which words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) refusal: Refusal,
+    pub(super) said: String,
+    pub(super) at: Timestamp,
+}
+
+impl Failure {
+    pub(super) fn new(refusal: Refusal, said: &str, at: Timestamp) -> Self {
+        Self { refusal, said: said.chars().take(LONGEST_QUOTE).collect(), at }
+    }
+
+    pub(super) fn trouble(&self) -> Option<VendorTrouble> {
+        match self.refusal {
+            Refusal::RateLimited(until) => {
+                let until = until.filter(|until| *until > self.at && *until < self.at + LONGEST);
+                Some(VendorTrouble::RateLimited { until: until.unwrap_or(self.at + UNTOLD) })
+            }
+            Refusal::Unavailable => Some(VendorTrouble::Unavailable),
+            Refusal::LoggedOut => None,
+        }
+    }
+
+    /// What to do about a login that was refused.
+    pub(super) fn advice(&self, client: Client) -> String {
+        let advice = match client {
+            Client::ClaudeCode => {
+                "Claude Code is not logged in: run `claude` and /login, or set ANTHROPIC_API_KEY for the agent"
+            }
+            Client::Codex => "Codex is not logged in: run `codex login`, or set OPENAI_API_KEY for the agent",
+            Client::Gemini => {
+                "Gemini CLI is not logged in: run `gemini` and log in there, or set GEMINI_API_KEY for the agent"
+            }
+            Client::Opencode => {
+                "opencode is not logged in: run `opencode auth login`, or set the key of the model's vendor for the agent"
+            }
+            Client::Command => "The agent's program is not logged in",
+        };
+        match self.said.trim() {
+            "" => advice.to_owned(),
+            said => format!("{advice}. It said: {said}"),
+        }
+    }
+}

@@ -39,13 +39,8 @@ pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch
 fn log_in(launch: &mut Launch, assignment: &Assignment<'_>) {
     let private = assignment.home().join(".codex");
     launch.set_path("CODEX_HOME", &private);
-    // What the project lays into `.codex/` counts only if the project is trusted; nobody is there to be
-    // asked (F47). The rest keeps it from calling anybody but the model.
-    let workspace = quoted(&assignment.workspace.display().to_string());
-    let config = format!(
-        "check_for_update_on_startup = false\n\n[analytics]\nenabled = false\n\n[features]\nplugins = false\n\n\
-         [projects.{workspace}]\ntrust_level = \"trusted\"\n"
-    );
+    // Neither is anything that it needs, and both call servers of the vendor.
+    let config = "[analytics]\nenabled = false\n\n[features]\nplugins = false\n";
     launch.files.push((private.join("config.toml"), config.into()));
     let keys = launch.keys(assignment, &["OPENAI_API_KEY", "CODEX_API_KEY"]);
     if let Some(base_url) = assignment.variable("OPENAI_BASE_URL") {

@@ -1,0 +1,7 @@
+//! How clients are started, and what their output is taken for.
+
+mod command;
+mod launch;
+mod logins;
+mod output;
+mod stage;

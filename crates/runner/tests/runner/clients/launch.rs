@@ -1,0 +1,201 @@
+//! How each vendor's client is started.
+
+use board::Client;
+
+use super::stage::{MCP_URL, PROMPT, Stage, VENDORS, file};
+
+/// R5: these arguments were tried with the real clients.
+#[test]
+fn each_client_is_started_headless_with_its_model() {
+    let cases: [(Client, &[&str]); 4] = [
+        (
+            Client::ClaudeCode,
+            &[
+                "-p",
+                "--output-format",
+                "stream-json",
+                "--verbose",
+                "--setting-sources",
+                "project",
+                "--dangerously-skip-permissions",
+                "--strict-mcp-config",
+                "--mcp-config",
+                "/run/mcp.json",
+                "--model",
+                "m-1",
+            ],
+        ),
+        (
+            Client::Codex,
+            &[
+                "exec",
+                "--json",
+                "--skip-git-repo-check",
+                "--dangerously-bypass-approvals-and-sandbox",
+                "-C",
+                "/workspace",
+                "-m",
+                "m-1",
+                "-c",
+                "mcp_servers.saihai={url=\"http://127.0.0.1:7777/mcp\",\
+                 bearer_token_env_var=\"SAIHAI_TOKEN\",required=true}",
+                "-",
+            ],
+        ),
+        (
+            Client::Gemini,
+            &["-o", "stream-json", "--approval-mode", "yolo", "--allowed-mcp-server-names", "saihai", "-m", "m-1"],
+        ),
+        (Client::Opencode, &["run", "--format", "json", "--pure", "--auto"]),
+    ];
+    for (client, arguments) in cases {
+        let mut stage = Stage::new(client);
+        stage.spec.model = Some("m-1".into());
+        assert_eq!(stage.arguments(), arguments);
+    }
+}
+
+/// F45, S3, F35: neither the prompt nor a key nor the credential is where `ps` shows it.
+#[test]
+fn the_prompt_comes_by_stdin_and_no_secret_is_an_argument() {
+    for (client, _) in VENDORS {
+        let mut stage = Stage::new(client);
+        for key in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"] {
+            stage.users(key, "a-very-secret-key");
+        }
+        stage.users("OPENAI_BASE_URL", "http://127.0.0.1:7200/v1");
+        let launch = stage.launch();
+        let stdin = launch.stdin.clone().unwrap();
+        assert_eq!((stdin.clone(), file(&launch, &stdin)), (stage.path("run/prompt.md"), PROMPT.to_owned()));
+        let shown = launch.arguments.join(" ");
+        assert!(!shown.contains("obey") && !shown.contains("a-very-secret-key"), "{shown}");
+        assert!(launch.secrets.contains(&"a-very-secret-key".to_owned()), "{client:?}");
+        assert!(launch.env.values().all(|value| !value.contains("obey")));
+    }
+}
+
+/// S3: the configuration names the variable that holds the credential.
+#[test]
+fn the_credential_is_a_variable_in_every_configuration() {
+    for (client, named) in [
+        (Client::ClaudeCode, "Bearer ${SAIHAI_TOKEN}"),
+        (Client::Codex, "bearer_token_env_var=\"SAIHAI_TOKEN\""),
+        (Client::Gemini, "Bearer $SAIHAI_TOKEN"),
+        (Client::Opencode, "Bearer {env:SAIHAI_TOKEN}"),
+    ] {
+        let launch = Stage::new(client).launch();
+        let files = launch.files.iter().map(|(_, contents)| String::from_utf8(contents.clone()).unwrap());
+        let all: Vec<_> = files.chain(launch.arguments).chain(launch.env.into_values()).collect();
+        let config = all.iter().find(|text| text.contains(MCP_URL)).unwrap();
+        assert!(config.contains(named), "{config}");
+    }
+}
+
+/// R5: an agent that runs once has no server to talk to, and the project's servers are not for it.
+#[test]
+fn a_one_shot_agent_gets_no_server() {
+    for (client, _) in VENDORS {
+        let mut stage = Stage::new(client);
+        stage.mcp_url = None;
+        let launch = stage.launch();
+        assert!(!format!("{launch:?}").contains("SAIHAI_TOKEN"), "{launch:?}");
+        assert!(client != Client::ClaudeCode || launch.arguments.contains(&"--strict-mcp-config".to_owned()));
+    }
+}
+
+/// F46: what a client sets for the programs that it starts is not passed on to another client.
+#[test]
+fn the_marks_of_a_surrounding_client_do_not_leak() {
+    let marks = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"];
+    for (client, _) in VENDORS {
+        let mut stage = Stage::new(client);
+        for mark in marks {
+            stage.users(mark, "1");
+        }
+        let launch = stage.launch();
+        assert!(marks.iter().all(|mark| !launch.env.contains_key(*mark)), "{:?}", launch.env);
+    }
+}
+
+/// R5: what a client keeps, it keeps in the session's own directory; F47: and it is asked nothing.
+#[test]
+fn everything_a_client_writes_is_private_to_the_session() {
+    for (client, variables) in [
+        (Client::ClaudeCode, &["CLAUDE_CONFIG_DIR"][..]),
+        (Client::Codex, &["CODEX_HOME"]),
+        (Client::Gemini, &["GEMINI_CLI_HOME"]),
+        (Client::Opencode, &["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"]),
+    ] {
+        let mut stage = Stage::new(client);
+        for variable in variables {
+            stage.users(variable, "/home/user/elsewhere");
+        }
+        let (launch, run) = (stage.launch(), stage.path("run"));
+        for variable in variables {
+            assert!(launch.env[*variable].starts_with(run.to_str().unwrap()), "{variable}");
+        }
+        assert!(launch.files.iter().all(|(path, _)| path.starts_with(&run)), "{:?}", launch.files);
+    }
+}
+
+/// R5: who has not installed a client is told what to do.
+#[test]
+fn a_missing_client_is_named_with_its_package() {
+    for (client, program) in VENDORS {
+        let mut stage = Stage::new(client);
+        stage.users("PATH", "/nonexistent:relative");
+        let said = stage.try_launch().unwrap_err().to_string();
+        assert!(said.contains(&format!("no `{program}` on the PATH")) && said.contains("npm install -g"), "{said}");
+    }
+}
+
+/// R5: npm's links lead to where the program is; an interpreter needs what was installed with it.
+#[test]
+fn a_client_can_read_what_belongs_to_it() {
+    let stage = Stage::new(Client::Gemini);
+    let script = "user/npm/lib/node_modules/@google/gemini-cli/bundle/gemini.js";
+    stage.program(script, "#!/usr/bin/env -S node --no-warnings\n");
+    stage.program("node-20/bin/node", "");
+    std::fs::remove_file(stage.path("bin/gemini")).unwrap();
+    std::os::unix::fs::symlink(stage.path(script), stage.path("bin/gemini")).unwrap();
+    std::os::unix::fs::symlink(stage.path("node-20/bin/node"), stage.path("bin/node")).unwrap();
+    let launch = stage.launch();
+    assert_eq!(launch.program, stage.path("bin/gemini"));
+    assert_eq!(launch.readable, [stage.path("user/npm/lib/node_modules"), stage.path("node-20")]);
+}
+
+/// R5: a program that lies among the user's files does not open these to the agent.
+#[test]
+fn a_program_at_home_opens_no_more_than_itself() {
+    for (script, readable) in [
+        ("user/claude", ["user/claude", "user/.local/bin"]),
+        ("user/node_modules/x/claude", ["user/node_modules", "user/.local/bin"]),
+        ("user/tools/claude", ["user/tools", "user/.local/bin"]),
+    ] {
+        let mut stage = Stage::new(Client::ClaudeCode);
+        let program = stage.program(script, "#!/usr/bin/env python3\n");
+        let python = stage.program("user/.local/bin/python3", "");
+        let [program, python] = [program, python].map(|path| path.parent().unwrap().display().to_string());
+        stage.users("PATH", &format!("{program}:{python}"));
+        assert_eq!(stage.launch().readable, readable.map(|path| stage.path(path)));
+    }
+}
+
+/// R5: signals reach the program itself, not npm's launcher in front of it.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn codex_is_started_without_its_launcher() {
+    let native = "codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
+    for place in ["lib/node_modules/@openai", "lib/node_modules/@openai/codex/node_modules/@openai"] {
+        let mut stage = Stage::new(Client::Codex);
+        let native = stage.program(&format!("{place}/{native}"), "");
+        stage.program("lib/node_modules/@openai/codex/bin/codex.js", "#!/usr/bin/env node\n");
+        let link = stage.path("npm/codex");
+        std::fs::create_dir(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(stage.path("lib/node_modules/@openai/codex/bin/codex.js"), &link).unwrap();
+        let npm = stage.path("npm").display().to_string();
+        stage.agents("PATH", &npm);
+        let launch = stage.launch();
+        assert_eq!((launch.program, launch.readable), (native, vec![stage.path("lib/node_modules")]));
+    }
+}

@@ -1,0 +1,139 @@
+//! Which login a client is given.
+
+use board::Client;
+use serde_json::{Value, json};
+
+use super::stage::{Stage, file};
+
+/// R5: the login of the client's vendor is copied, and its secrets are known for the log's sake (S4).
+#[test]
+fn the_users_own_login_is_handed_over() {
+    let token = "a-token-of-the-user";
+    for (client, original, copy, login) in [
+        (
+            Client::ClaudeCode,
+            "user/.claude/.credentials.json",
+            "run/home/.claude/.credentials.json",
+            json!({ "claudeAiOauth": { "accessToken": token, "expiresAt": 1, "subscriptionType": "max-of-all" } }),
+        ),
+        (
+            Client::Codex,
+            "user/.codex/auth.json",
+            "run/home/.codex/auth.json",
+            json!({ "tokens": { "access_token": token }, "last_refresh": "2026-11-16T02:26:18Z" }),
+        ),
+        (
+            Client::Gemini,
+            "user/.gemini/oauth_creds.json",
+            "run/home/.gemini/oauth_creds.json",
+            json!({ "refresh_token": token, "scope": "https://www.googleapis.com/auth/cloud-platform" }),
+        ),
+        (
+            Client::Opencode,
+            "user/.local/share/opencode/auth.json",
+            "run/home/.local/share/opencode/auth.json",
+            json!({ "anthropic": { "type": "oauth", "refresh": token, "expires": 1 } }),
+        ),
+    ] {
+        let stage = Stage::new(client);
+        let original = stage.write(original, &login.to_string());
+        let launch = stage.launch();
+        assert_eq!(file(&launch, &stage.path(copy)), login.to_string());
+        assert_eq!((launch.secrets, launch.logins), (vec![token.to_owned()], vec![(stage.path(copy), original)]));
+    }
+}
+
+/// R5: the agent's own key is used alone: neither the user's login nor another of the user's keys
+/// comes with it.
+#[test]
+fn an_agent_with_a_key_of_its_own_gets_no_other_login() {
+    let mut stage = Stage::new(Client::ClaudeCode);
+    stage.write("user/.claude/.credentials.json", "{}");
+    stage.users("ANTHROPIC_AUTH_TOKEN", "the-users");
+    stage.users("ANTHROPIC_BASE_URL", "http://proxy");
+    stage.agents("ANTHROPIC_API_KEY", "the-agents");
+    let launch = stage.launch();
+    assert_eq!((launch.secrets, launch.logins), (vec!["the-agents".to_owned()], vec![]));
+    assert_eq!(launch.env.get("ANTHROPIC_AUTH_TOKEN"), None);
+    assert_eq!(launch.env["ANTHROPIC_BASE_URL"], "http://proxy");
+    // Set to nothing, it hides the user's, so that the login counts again.
+    stage.agents("ANTHROPIC_API_KEY", "");
+    assert_eq!(stage.launch().logins.len(), 1);
+}
+
+/// R5: a login is found where the user has moved it.
+#[test]
+fn a_moved_login_is_found() {
+    let mut stage = Stage::new(Client::ClaudeCode);
+    let moved = stage.write("elsewhere/.credentials.json", "{}");
+    let elsewhere = stage.path("elsewhere").display().to_string();
+    stage.users("CLAUDE_CONFIG_DIR", &elsewhere);
+    assert_eq!(stage.launch().logins, [(stage.path("run/home/.claude/.credentials.json"), moved)]);
+}
+
+/// R5: opencode keeps the logins of all vendors in one file, and an agent needs one of them.
+#[test]
+fn opencode_gets_the_login_of_the_models_vendor_alone() {
+    let mut stage = Stage::new(Client::Opencode);
+    stage.spec.model = Some("anthropic/claude-sonnet-4-5".into());
+    stage.users("OPENAI_API_KEY", "of-another-vendor");
+    stage.users("OPENAI_BASE_URL", "http://of-another-vendor");
+    let logins = json!({ "anthropic": { "key": "of-this-vendor" }, "openai": { "key": "of-another-vendor" } });
+    stage.write("user/.local/share/opencode/auth.json", &logins.to_string());
+    let launch = stage.launch();
+    assert!(!format!("{launch:?}").contains("of-another-vendor"), "{launch:?}");
+    // A part cannot take the place of the whole.
+    assert_eq!((launch.secrets, launch.logins), (vec!["of-this-vendor".to_owned()], vec![]));
+    let config: Value = serde_json::from_str(&launch.env["OPENCODE_CONFIG_CONTENT"]).unwrap();
+    assert_eq!(config["model"], "anthropic/claude-sonnet-4-5");
+}
+
+/// R5: `codex exec` reads its key from a variable of its own.
+#[test]
+fn codex_gets_a_key_under_the_name_that_it_reads() {
+    let mut stage = Stage::new(Client::Codex);
+    stage.users("OPENAI_API_KEY", "the-users");
+    assert_eq!(stage.launch().env["CODEX_API_KEY"], "the-users");
+}
+
+/// R5: whoever asks a model through a server of their own can do so with every client.
+#[test]
+fn a_server_of_the_users_own_is_asked_instead_of_the_vendor() {
+    let mut codex = Stage::new(Client::Codex);
+    let mut opencode = Stage::new(Client::Opencode);
+    for stage in [&mut codex, &mut opencode] {
+        stage.users("OPENAI_API_KEY", "the-users");
+        stage.users("OPENAI_BASE_URL", "http://proxy/v1");
+        stage.spec.model = Some("openai/gpt-x".into());
+    }
+    let arguments = codex.arguments();
+    let provider = "model_providers.proxy={name=\"proxy\",base_url=\"http://proxy/v1\",wire_api=\"responses\",\
+                    env_key=\"OPENAI_API_KEY\"}";
+    assert!(arguments.windows(2).any(|pair| pair == ["-c", provider]), "{arguments:?}");
+    let config: Value = serde_json::from_str(&opencode.launch().env["OPENCODE_CONFIG_CONTENT"]).unwrap();
+    assert_eq!(config["model"], "proxy/gpt-x");
+    assert_eq!(
+        config["provider"]["proxy"]["options"],
+        json!({ "baseURL": "http://proxy/v1", "apiKey": "{env:OPENAI_API_KEY}" })
+    );
+}
+
+/// R5: Gemini is told how to log in, or it would ask (F47).
+#[test]
+fn gemini_is_told_how_to_log_in() {
+    let method = |variables: &[(&str, &str)], login: Option<&str>| {
+        let mut stage = Stage::new(Client::Gemini);
+        for (name, value) in variables {
+            stage.users(name, value);
+        }
+        login.map(|login| stage.write(login, "{}"));
+        let settings = file(&stage.launch(), &stage.path("run/home/.gemini/settings.json"));
+        let settings: Value = serde_json::from_str(&settings).unwrap();
+        settings["security"]["auth"]["selectedType"].as_str().unwrap().to_owned()
+    };
+    let login = Some("user/.gemini/oauth_creds.json");
+    assert_eq!(method(&[("GEMINI_API_KEY", "k")], login), "gemini-api-key");
+    assert_eq!(method(&[("GOOGLE_API_KEY", "k"), ("GOOGLE_GENAI_USE_VERTEXAI", "true")], login), "vertex-ai");
+    assert_eq!(method(&[], login), "oauth-personal");
+    assert_eq!(method(&[], None), "gemini-api-key");
+}

@@ -1,0 +1,5 @@
+//! The tests of the runner.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod clients;

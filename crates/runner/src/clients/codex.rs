@@ -47,7 +47,7 @@ fn log_in(launch: &mut Launch, assignment: &Assignment<'_>) {
         launch.arguments(["-c", "model_provider=\"proxy\"", "-c", &provider(base_url, keys.first().copied())]);
     } else if let Some(key) = keys.first().and_then(|name| launch.env.get(*name)).cloned() {
         // The only one that `exec` reads.
-        launch.env.insert("CODEX_API_KEY".to_owned(), key);
+        launch.env.entry("CODEX_API_KEY".to_owned()).or_insert(key);
     } else {
         let file = "auth.json";
         launch.login(assignment.directory("CODEX_HOME", ".codex").join(file), private.join(file));

@@ -15,6 +15,7 @@ mod reset;
 mod vendor;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use board::{AgentSpec, Client, Usage, VendorTrouble};
@@ -41,7 +42,7 @@ pub struct Assignment<'a> {
 }
 
 /// Whose programs and logins are used: the person who started the runner.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct User {
     pub home: PathBuf,
     pub env: BTreeMap<String, String>,
@@ -49,7 +50,7 @@ pub struct User {
 
 /// How the client is started. The common environment (PATH, HOME, TMPDIR, locale, the agent's own
 /// `env`, the credential in `SAIHAI_TOKEN`) is the caller's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Launch {
     pub program: PathBuf,
     pub arguments: Vec<String>,
@@ -136,5 +137,31 @@ impl Launch {
 
     fn arguments<'s>(&mut self, arguments: impl IntoIterator<Item = &'s str>) {
         self.arguments.extend(arguments.into_iter().map(str::to_owned));
+    }
+}
+
+/// Without the values of variables, which are often keys (S4).
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { home, env } = self;
+        f.debug_struct("User").field("home", home).field("env", &env.keys()).finish()
+    }
+}
+
+/// Without the values of variables and what is in the files (S4).
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, arguments, env, files, stdin, readable, logins, secrets: _, interrupt } = self;
+        let files: Vec<_> = files.iter().map(|(path, _)| path).collect();
+        f.debug_struct("Launch")
+            .field("program", program)
+            .field("arguments", arguments)
+            .field("env", &env.keys())
+            .field("files", &files)
+            .field("stdin", stdin)
+            .field("readable", readable)
+            .field("logins", logins)
+            .field("interrupt", interrupt)
+            .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use board::Client;
 
-use super::stage::{MCP_URL, PROMPT, Stage, VENDORS, file};
+use super::stage::{MCP_URL, PROMPT, Stage, VENDORS, file, texts};
 
 /// R5: these arguments were tried with the real clients.
 #[test]
@@ -84,9 +84,7 @@ fn the_credential_is_a_variable_in_every_configuration() {
         (Client::Opencode, "Bearer {env:SAIHAI_TOKEN}"),
     ] {
         let launch = Stage::new(client).launch();
-        let files = launch.files.iter().map(|(_, contents)| String::from_utf8(contents.clone()).unwrap());
-        let all: Vec<_> = files.chain(launch.arguments).chain(launch.env.into_values()).collect();
-        let config = all.iter().find(|text| text.contains(MCP_URL)).unwrap();
+        let config = texts(&launch).into_iter().find(|text| text.contains(MCP_URL)).unwrap();
         assert!(config.contains(named), "{config}");
     }
 }
@@ -98,7 +96,7 @@ fn a_one_shot_agent_gets_no_server() {
         let mut stage = Stage::new(client);
         stage.mcp_url = None;
         let launch = stage.launch();
-        assert!(!format!("{launch:?}").contains("SAIHAI_TOKEN"), "{launch:?}");
+        assert!(texts(&launch).iter().all(|text| !text.contains("SAIHAI_TOKEN")), "{launch:?}");
         assert!(client != Client::ClaudeCode || launch.arguments.contains(&"--strict-mcp-config".to_owned()));
     }
 }

@@ -3,7 +3,7 @@
 use board::Client;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, file};
+use super::stage::{Stage, file, texts};
 
 /// R5: the login of the client's vendor is copied, and its secrets are known for the log's sake (S4).
 #[test]
@@ -81,7 +81,7 @@ fn opencode_gets_the_login_of_the_models_vendor_alone() {
     let logins = json!({ "anthropic": { "key": "of-this-vendor" }, "openai": { "key": "of-another-vendor" } });
     stage.write("user/.local/share/opencode/auth.json", &logins.to_string());
     let launch = stage.launch();
-    assert!(!format!("{launch:?}").contains("of-another-vendor"), "{launch:?}");
+    assert!(texts(&launch).iter().all(|text| !text.contains("of-another-vendor")));
     // A part cannot take the place of the whole.
     assert_eq!((launch.secrets, launch.logins), (vec!["of-this-vendor".to_owned()], vec![]));
     let config: Value = serde_json::from_str(&launch.env["OPENCODE_CONFIG_CONTENT"]).unwrap();
@@ -94,6 +94,17 @@ fn codex_gets_a_key_under_the_name_that_it_reads() {
     let mut stage = Stage::new(Client::Codex);
     stage.users("OPENAI_API_KEY", "the-users");
     assert_eq!(stage.launch().env["CODEX_API_KEY"], "the-users");
+    stage.users("CODEX_API_KEY", "the-better");
+    assert_eq!(stage.launch().env["CODEX_API_KEY"], "the-better");
+}
+
+/// S4: whatever is printed about a launch that failed, it is no secret.
+#[test]
+fn nothing_secret_is_in_debug_output() {
+    let mut stage = Stage::new(Client::ClaudeCode);
+    stage.users("ANTHROPIC_API_KEY", "the-users");
+    let shown = format!("{:?} {:?}", stage.user, stage.launch());
+    assert!(shown.contains("ANTHROPIC_API_KEY") && !shown.contains("the-users") && !shown.contains("obey"), "{shown}");
 }
 
 /// R5: whoever asks a model through a server of their own can do so with every client.

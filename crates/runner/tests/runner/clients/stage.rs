@@ -102,3 +102,9 @@ pub(crate) fn file(launch: &Launch, path: &Path) -> String {
     let found = launch.files.iter().find(|(known, _)| known == path);
     String::from_utf8(found.unwrap_or_else(|| panic!("no {}: {:?}", path.display(), launch.files)).1.clone()).unwrap()
 }
+
+/// Every text that the client can see.
+pub(crate) fn texts(launch: &Launch) -> Vec<String> {
+    let files = launch.files.iter().map(|(_, contents)| String::from_utf8(contents.clone()).unwrap());
+    files.chain(launch.arguments.iter().cloned()).chain(launch.env.values().cloned()).collect()
+}

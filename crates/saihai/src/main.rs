@@ -41,7 +41,7 @@ fn behind_the_scenes(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
         ["shim"] => Some(runner::shim::supervise()),
         ["shim", "--init"] => Some(runner::shim::init()),
         ["inside"] => Some(runner::inside()),
-        ["demo-agent", name] => Some(commands::demo::play(name)),
+        ["demo-agent", name, thinking] => Some(commands::demo::play(name, thinking)),
         _ => None,
     }
 }

@@ -39,6 +39,8 @@ pub(crate) fn of(board: &Board, event: &Event, language: Language) -> Vec<News> 
             })
             .collect(),
         What::TaskAssigned { task, assignee: Some(agent) } => news(Mood::Quiet, format!("{task} is given to {agent}")),
+        // To assign it does that too.
+        What::TaskMoved { from: Status::Backlog, to: Status::Todo, .. } => Vec::new(),
         What::TaskMoved { task, to, by, reason, .. } => {
             let mood = match to {
                 Status::Done => Mood::Good,

@@ -10,8 +10,8 @@ use board::{
     Agent, AgentSpec, Board, Command, EndReason, Hierarchy, Isolation, Mode, Purpose, Rejection, Session, Task,
 };
 
-use super::Inner;
 use super::session::Claimed;
+use super::{Inner, logins};
 use crate::clients::{self, Assignment};
 use crate::git::Git;
 use crate::prompt::{Brief, prompt};
@@ -75,6 +75,7 @@ impl Inner {
         for (path, bytes) in &launch.files {
             write_private(path, bytes)?;
         }
+        logins::remember(&run, &launch.logins)?;
         self.yard.widen(&mut policy, &board.settings, &[&home, &temporary]);
         policy.execute.extend(launch.readable);
         policy.read.extend(launch.stdin.clone());
@@ -83,8 +84,8 @@ impl Inner {
             ports.push(own);
         }
         let mut env = self.yard.environment(&home, &temporary);
-        env.extend(launch.env);
         env.extend(spec.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
+        env.extend(launch.env);
         let mut secrets = launch.secrets;
         if let Some(url) = mcp_url {
             env.insert("SAIHAI_TOKEN".into(), claimed.credential.reveal().to_owned());

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod launch;
+mod logins;
 mod queue;
 mod session;
 

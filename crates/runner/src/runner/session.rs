@@ -128,6 +128,7 @@ impl Inner {
         let Exit { end, heard, .. } = exit;
         let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: heard.usage };
         self.report(command).await;
+        super::logins::hand_back(&run);
         // Its log and its record stay.
         for private in ["home", "tmp", "view"] {
             if let Err(error) = crate::workspace::remove_all(&run.join(private)) {

@@ -19,10 +19,12 @@ enum Stuck {
     NoScript(String),
 }
 
-/// Plays an agent until it is told to log out.
-pub(crate) fn play(name: &str) -> ExitCode {
+/// Plays an agent until it is told to log out. It thinks for so many milliseconds before it acts, so
+/// that people can follow.
+pub(crate) fn play(name: &str, thinking: &str) -> ExitCode {
+    let thinking = Duration::from_millis(thinking.parse().unwrap_or(0));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let played = runtime.map_err(Stuck::from).and_then(|runtime| runtime.block_on(obey(name)));
+    let played = runtime.map_err(Stuck::from).and_then(|runtime| runtime.block_on(obey(name, thinking)));
     match played {
         Ok(()) => ExitCode::SUCCESS,
         Err(stuck) => {
@@ -33,19 +35,22 @@ pub(crate) fn play(name: &str) -> ExitCode {
 }
 
 /// The whole control part of a guided agent's prompt: ask, do what you are told, ask again.
-async fn obey(name: &str) -> Result<(), Stuck> {
+async fn obey(name: &str, thinking: Duration) -> Result<(), Stuck> {
     let mut client = Client::from_environment()?;
     client.call("authenticate", json!({})).await?;
+    let mut sent_back = false;
     loop {
         let answer = client.call("get_next_action", json!({})).await?;
         let action = answer["action"].as_str().unwrap_or_default();
         println!("{name}: told to {action}: {}", answer["instruction"].as_str().unwrap_or_default());
+        tokio::time::sleep(thinking).await;
         match action {
             "report_model" => {
                 client.call("report_model", json!({ "provider": "saihai", "model_id": "scripted" })).await?;
             }
             "get_task" => {
-                client.call("get_my_task", json!({})).await?;
+                let mine = client.call("get_my_task", json!({})).await?;
+                sent_back = mine["task"]["feedback"].is_string();
             }
             "logout" | "stop" | "wait" => {
                 client.call("logout", json!({})).await?;
@@ -55,7 +60,7 @@ async fn obey(name: &str) -> Result<(), Stuck> {
             _ => {
                 let part = PARTS.iter().find(|part| part.agent == name);
                 let part = part.ok_or_else(|| Stuck::NoScript(name.to_owned()))?;
-                work(&mut client, part, action, &answer).await?;
+                work(&mut client, part, action, &answer, sent_back).await?;
             }
         }
     }
@@ -98,7 +103,7 @@ async fn unstarted(client: &mut Client) -> Result<Vec<(String, String)>, Stuck> 
     Ok(open.map(|task| (text(&task["id"]), text(&task["title"]))).collect())
 }
 
-async fn work(client: &mut Client, part: &Part, action: &str, answer: &Value) -> Result<(), Stuck> {
+async fn work(client: &mut Client, part: &Part, action: &str, answer: &Value, again: bool) -> Result<(), Stuck> {
     let step = &answer["subtask"]["id"];
     match action {
         "create_subtasks" => {
@@ -115,8 +120,7 @@ async fn work(client: &mut Client, part: &Part, action: &str, answer: &Value) ->
             }
             client.call("update_task_status", json!({ "task_id": step, "status": "done" })).await?;
         }
-        "work" | "rework" => {
-            let again = action == "rework";
+        "work" => {
             match part.agent {
                 // She says that she is finished, and has done nothing.
                 "aiko" if !again => {}

@@ -4,7 +4,7 @@ mod agent;
 mod mcp;
 mod scene;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -57,7 +57,8 @@ Watch: aiko claims to be finished with nothing done, bernd's work fails its chec
 impl Demo {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let scratch = tempfile::Builder::new().prefix("saihai-demo-").tempdir();
-        let scratch = scratch.map_err(|error| Failure::failed(format!("no scratch directory: {error}"), "Free some space."))?;
+        let scratch =
+            scratch.map_err(|error| Failure::failed(format!("no scratch directory: {error}"), "Free some space."))?;
         let root = scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned());
         let played = self.play(context, &root).await;
         if self.keep || played.is_err() {
@@ -72,7 +73,9 @@ impl Demo {
         let program = std::env::current_exe().map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
         std::fs::create_dir_all(&repository)
             .map_err(|error| Failure::failed(format!("{}: {error}", repository.display()), "Free some space."))?;
-        scene::set(&repository, self.client, &program).await?;
+        // For people it takes its time.
+        let watched = context.format == Format::Text && std::io::stdout().is_terminal();
+        scene::set(&repository, self.client, &program, if watched { 300 } else { 0 }).await?;
         let context = context.at_home(root.join("home"), &repository);
         let opened = super::init::register(&context, &repository, "greet").await?;
         super::definitions_in::apply(&opened).await?;
@@ -87,7 +90,7 @@ impl Demo {
             let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\n{url}\n");
         }
         let stay = !self.exit;
-        let summary = Summary { context: &context, repository: &repository, url: &url, task };
+        let summary = Summary { context: &context, repository: &repository, url: &url, task, stays: stay };
         let began = Instant::now();
         let narrate = async move |events, notices| {
             watch(events, notices, task, text).await;
@@ -102,7 +105,11 @@ impl Demo {
             Ok(Status::Done) => Ok(()),
             Ok(status) => Err(Failure::failed(
                 format!("The feature is {status}, not done."),
-                format!("Look at it: SAIHAI_HOME={} saihai --project {} task why 1", root.join("home").display(), repository.display()),
+                format!(
+                    "Look at it: SAIHAI_HOME={} saihai --project {} task why 1",
+                    root.join("home").display(),
+                    repository.display()
+                ),
             )),
             Err(refusal) => Err(Failure::refused(&refusal, Language::En)),
         }
@@ -141,7 +148,9 @@ async fn watch(mut events: Events, mut notices: mpsc::UnboundedReceiver<Notice>,
                 show(printer, event.at, news);
             }
         }
-        let over = board.task(task).is_ok_and(|task| task.is_settled() || task.status == Status::Failed);
+        let over = board
+            .task(task)
+            .is_ok_and(|task| task.is_settled() || matches!(task.status, Status::Failed | Status::Blocked));
         if over && board.all_live_sessions().next().is_none() {
             return;
         }
@@ -157,6 +166,7 @@ struct Summary<'a> {
     repository: &'a PathBuf,
     url: &'a str,
     task: TaskId,
+    stays: bool,
 }
 
 impl Summary<'_> {
@@ -169,7 +179,8 @@ impl Summary<'_> {
             matches!(facts, Some(board::Merge::Merged { .. }))
         });
         let merged = merged.count();
-        let sent_back = board.sessions.values().filter(|session| matches!(session.verdict, Some(Verdict::Rejected(_)))).count();
+        let sent_back =
+            board.sessions.values().filter(|session| matches!(session.verdict, Some(Verdict::Rejected(_)))).count();
         let seconds = (seconds * 10.0).round() / 10.0;
         let json = json!({
             "merged": merged, "tasks": tasks, "sessions": sessions, "seconds": seconds, "sent_back": sent_back,
@@ -181,16 +192,23 @@ impl Summary<'_> {
             let (home, repository) = (self.context.home.display(), self.repository.display());
             let mut lines = vec![
                 String::new(),
-                format!("{} of {tasks} tasks done in {seconds} s: {merged} branches merged, {sessions} sessions, \
-                         {sent_back} times work was sent back.", done(Status::Done)),
+                format!(
+                    "{} of {tasks} tasks done in {seconds} s: {merged} branches merged, {sessions} sessions, \
+                         {sent_back} times work was sent back.",
+                    done(Status::Done)
+                ),
                 String::new(),
                 graph.clone(),
                 String::new(),
-                "Ask why anything happened:".to_owned(),
-                format!("  export SAIHAI_HOME={home}; cd {repository}"),
-                format!("  saihai task tree; saihai task why {}; saihai session list; saihai log tail", self.task),
             ];
-            lines.push(format!("The board is served at {} until Ctrl-C.", self.url));
+            if self.stays {
+                lines.extend([
+                    "Ask why anything happened, in another terminal:".to_owned(),
+                    format!("  export SAIHAI_HOME={home}; cd {repository}"),
+                    format!("  saihai task tree; saihai task why {}; saihai session list; saihai log tail", self.task),
+                ]);
+                lines.push(format!("The board is served at {} until Ctrl-C; then everything is removed.", self.url));
+            }
             lines.join("\n")
         };
         let _ = self.context.format.print(&json, || vec![self.task.to_string()], said);

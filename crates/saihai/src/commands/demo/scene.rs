@@ -76,7 +76,7 @@ dod:
 limits: {backoff_first: 1s}
 ";
 
-fn agent(id: &str, client: Client, program: &Path) -> String {
+fn agent(id: &str, client: Client, program: &Path, thinking: u32) -> String {
     let manager = id == "lead";
     let mut text = format!("id: {id}\nname: {}\n", capital(id));
     text.push_str(if manager { "hierarchy_type: manager\n" } else { "hierarchy_type: worker\nparent: lead\n" });
@@ -84,7 +84,7 @@ fn agent(id: &str, client: Client, program: &Path) -> String {
     text.push_str(&format!("mode: guided\nclient: {client}\n"));
     if client == Client::Command {
         // JSON is YAML, whatever is in the path.
-        let command = serde_json::json!([program, "demo-agent", id]);
+        let command = serde_json::json!([program, "demo-agent", id, thinking.to_string()]);
         text.push_str(&format!("command: {command}\n"));
     }
     if !manager {
@@ -107,7 +107,7 @@ fn capital(id: &str) -> String {
 }
 
 /// Writes the repository and commits it.
-pub(super) async fn set(repository: &Path, client: Client, program: &Path) -> Result<(), Failure> {
+pub(super) async fn set(repository: &Path, client: Client, program: &Path, thinking: u32) -> Result<(), Failure> {
     let mut files = vec![
         ("README.md".to_owned(), README.to_owned()),
         ("greet".to_owned(), GREET.to_owned()),
@@ -116,7 +116,7 @@ pub(super) async fn set(repository: &Path, client: Client, program: &Path) -> Re
         (".saihai/config.yaml".to_owned(), CONFIG.to_owned()),
     ];
     let team = std::iter::once("lead").chain(PARTS.iter().map(|part| part.agent));
-    files.extend(team.map(|id| (format!(".saihai/agents/{id}.yaml"), agent(id, client, program))));
+    files.extend(team.map(|id| (format!(".saihai/agents/{id}.yaml"), agent(id, client, program, thinking))));
     let failed = |error: &dyn std::fmt::Display| {
         Failure::failed(format!("cannot set the scene: {error}"), "Is git installed, and the disk not full?")
     };

@@ -3,10 +3,10 @@
 use crate::board::Board;
 use crate::interrupt::{Interrupt, interrupt};
 use crate::readiness::{Obstacle, obstacles};
-use crate::session::SessionStatus;
+use crate::session::{EndReason, SessionStatus};
 use crate::staffing::{Action, Reason, Staffing, staff_task};
 use crate::task::{Status, Task};
-use crate::verdict::Rejection;
+use crate::verdict::{Merge, Rejection};
 use crate::{AgentId, Party, Refusal, SessionId, Span, TaskId, Timestamp};
 
 /// One line of the explanation. Its wording is in `text/why.rs`.
@@ -18,8 +18,16 @@ pub enum Line {
         since: Span,
         last_call: Span,
     },
+    /// Its work is being verified; `waiting` says what keeps it from being merged.
     Verifying {
         session: SessionId,
+        waiting: Option<String>,
+    },
+    /// How the last session ended, if not well.
+    LastSession {
+        session: SessionId,
+        reason: EndReason,
+        error: Option<String>,
     },
     /// Its session has to end before another starts.
     Stopping {
@@ -87,11 +95,20 @@ pub fn why(board: &Board, id: TaskId, now: Timestamp) -> Result<Why, Refusal> {
         Status::Backlog | Status::Todo => unstarted(board, task, now),
         Status::InProgress => in_progress(board, task, now),
     };
+    lines.extend(last_session(board, task));
     if let (Some(why), Status::InProgress) = (&task.feedback, task.status) {
         let most = board.settings.limits.max_attempts;
         lines.push(Line::SentBack { why: why.clone(), attempts: task.used.attempts, most });
     }
     Ok(Why { task: id, status: task.status, lines })
+}
+
+/// A client that is missing or was killed explains why a task pauses, is blocked or has failed.
+fn last_session(board: &Board, task: &Task) -> Option<Line> {
+    let concerned = matches!(task.status, Status::InProgress | Status::Blocked | Status::Failed) && task.live.is_none();
+    let session = task.last_session.filter(|_| concerned).and_then(|id| board.sessions.get(&id))?;
+    let end = session.end.as_ref().filter(|end| end.reason != EndReason::Exited || end.error.is_some())?;
+    Some(Line::LastSession { session: session.id, reason: end.reason, error: end.error.clone() })
 }
 
 fn closing(task: &Task, line: impl FnOnce(Party, String) -> Line) -> Line {
@@ -168,7 +185,13 @@ fn holder(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
         return Some(Line::Stopping { session: session.id, interrupt });
     }
     Some(match session.status {
-        SessionStatus::Verifying | SessionStatus::Ended => Line::Verifying { session: session.id },
+        SessionStatus::Verifying | SessionStatus::Ended => {
+            let waiting = match session.workspace.as_ref().map(|facts| &facts.merge) {
+                Some(Merge::Waiting { reason, .. }) => Some(reason.clone()),
+                Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Merged { .. }) | None => None,
+            };
+            Line::Verifying { session: session.id, waiting }
+        }
         SessionStatus::Starting | SessionStatus::Running => Line::Running {
             session: session.id,
             agent: session.agent.clone(),

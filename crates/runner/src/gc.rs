@@ -1,19 +1,214 @@
 //! What is kept that nobody needs any more (R9, V8)?
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use board::Isolation;
+use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
 
 use crate::git::Git;
+use crate::shim::{Left, Shim, Stop};
+use crate::verify::look;
 use crate::workspace::{Workspace, WorkspaceError, remove_all};
 use crate::yard::Yard;
+
+/// How long the log of a session is kept after its end.
+const LOGS: Span = Span::minutes(30 * 24 * 60);
+
+/// Something that takes up room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    Workspace {
+        task: TaskId,
+        path: PathBuf,
+    },
+    /// A branch of a task in the user's repository, with the commit it must still be at.
+    Branch {
+        task: TaskId,
+        name: String,
+        commit: String,
+    },
+    /// The private directory of a session: its log and its record.
+    Session {
+        session: SessionId,
+        path: PathBuf,
+    },
+    /// The process of a session that is over on the board.
+    Process {
+        session: SessionId,
+        path: PathBuf,
+        pid: u32,
+    },
+}
+
+/// A thing, and why it goes or stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub thing: Thing,
+    pub remove: bool,
+    pub reason: String,
+}
+
+impl Found {
+    fn removable(thing: Thing, reason: impl Into<String>) -> Self {
+        Self { thing, remove: true, reason: reason.into() }
+    }
+
+    fn kept(thing: Thing, reason: impl Into<String>) -> Self {
+        Self { thing, remove: false, reason: reason.into() }
+    }
+}
+
+/// Everything of a project that takes up room, and what may go.
+pub async fn find(yard: &Yard, board: &Board, now: Timestamp) -> Vec<Found> {
+    let mut found = sessions(yard, board, now);
+    for entry in entries(&yard.places.workspaces()) {
+        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(task) = name.strip_prefix("task-").and_then(|id| id.split('.').next()?.parse().ok()) else { continue };
+        found.push(workspace(yard, board, now, task, entry.clone(), name.contains('.')).await);
+    }
+    for task in board.tasks.values().filter(|task| task.status == Status::Done) {
+        found.extend(branch(yard, board, task).await);
+    }
+    found
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<_> =
+        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+fn sessions(yard: &Yard, board: &Board, now: Timestamp) -> Vec<Found> {
+    let mut found = Vec::new();
+    for path in entries(&yard.places.sessions()) {
+        let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<SessionId>().ok());
+        let Some(id) = id else { continue };
+        let session = board.session(id).ok();
+        if session.is_some_and(board::Session::is_live) {
+            continue;
+        }
+        if let Ok(Left::Running(shim)) = Shim::find(&path, "") {
+            let thing = Thing::Process { session: id, path, pid: shim.identity().pid };
+            found.push(Found::removable(thing, "its session is over, and it still runs"));
+            continue;
+        }
+        let ended = session.and_then(|session| session.ended_at);
+        let thing = Thing::Session { session: id, path };
+        match ended {
+            Some(ended) if now - ended > LOGS => {
+                found.push(Found::removable(thing, format!("the session ended {} ago", now - ended)));
+            }
+            Some(_) => {}
+            None => found.push(Found::removable(thing, "the board knows no such session")),
+        }
+    }
+    found
+}
+
+async fn workspace(yard: &Yard, board: &Board, now: Timestamp, id: TaskId, path: PathBuf, aside: bool) -> Found {
+    let thing = Thing::Workspace { task: id, path: path.clone() };
+    let keep = Span::seconds(i64::try_from(board.settings.keep_failed).unwrap_or(i64::MAX / 1000));
+    let age = board.task(id).map(|task| now - task.status_at);
+    if aside {
+        return Found::kept(thing, "git cannot read it; look at it and remove it yourself");
+    }
+    match (board.task(id), age) {
+        (Ok(task), _) if task.live.is_some() => return Found::kept(thing, format!("{id} has a session")),
+        (Ok(task), Ok(age)) => match task.status {
+            Status::Done => {}
+            Status::Failed | Status::Cancelled if age > keep => {}
+            Status::Failed | Status::Cancelled => {
+                return Found::kept(thing, format!("{id} is {} since {age}; kept for {keep}", task.status));
+            }
+            Status::Backlog | Status::Todo | Status::InProgress | Status::Blocked => {
+                return Found::kept(thing, format!("{id} is {}", task.status));
+            }
+        },
+        (Ok(_), Err(_)) | (Err(_), _) => {}
+    }
+    match unsaved(yard, board, id, &path).await {
+        Ok(None) => Found::removable(thing, "its work is in the repository"),
+        Ok(Some(what)) => Found::kept(thing, format!("it holds work that is nowhere else: {what}")),
+        Err(error) => Found::kept(thing, format!("it cannot be examined: {error}")),
+    }
+}
+
+/// Work in a workspace that is reachable from nowhere else (F69).
+async fn unsaved(yard: &Yard, board: &Board, task: TaskId, place: &Path) -> Result<Option<String>, String> {
+    let workspace = Workspace::at(place, &yard.repository, board.settings.isolation);
+    if !workspace.exists() {
+        return Ok(None);
+    }
+    let scratch = yard.places.root().join("gc");
+    let (head, left) =
+        look(yard, &board.settings, task, &workspace, &scratch).await.map_err(|error| error.to_string())?;
+    let _ = remove_all(&scratch);
+    if let Some(first) = left.first() {
+        return Ok(Some(format!("{first} is not committed")));
+    }
+    let main = Git::around(&yard.repository);
+    let kept = main.run(&["for-each-ref", "--count=1", "--format=%(refname)", "--contains", &head]).await;
+    Ok(match kept {
+        Ok(reference) if !reference.is_empty() => None,
+        Ok(_) | Err(_) => Some(format!("commit {}", &head[..head.len().min(10)])),
+    })
+}
+
+/// The branch of a task whose work is in the target.
+async fn branch(yard: &Yard, board: &Board, task: &Task) -> Option<Found> {
+    let main = Git::around(&yard.repository);
+    let name = task.branch.clone()?;
+    let commit = main.commit(&format!("refs/heads/{name}")).await?;
+    let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
+    let target = main.commit(&format!("refs/heads/{}", board.settings.target_branch)).await?;
+    let recorded = main.commit(&format!("refs/saihai/merged-work/{}", task.id)).await;
+    let merged = main.is_ancestor(&commit, &target).await.unwrap_or(false) || recorded.as_ref() == Some(&commit);
+    let thing = Thing::Branch { task: task.id, name, commit: commit.clone() };
+    Some(if work.as_ref() != Some(&commit) {
+        Found::kept(thing, "it is not where Saihai left it")
+    } else if merged {
+        Found::removable(thing, "it is merged")
+    } else {
+        Found::kept(thing, "it is not in the target")
+    })
+}
+
+/// Removes what was found to be removable.
+pub async fn remove(yard: &Yard, board: &Board, found: &Found) -> Result<(), String> {
+    match &found.thing {
+        Thing::Workspace { path, .. } => {
+            remove_workspace(yard, path, board.settings.isolation).await.map_err(|error| error.to_string())
+        }
+        Thing::Branch { task, name, commit } => {
+            let main = Git::around(&yard.repository);
+            let branch = format!("refs/heads/{name}");
+            main.run(&["update-ref", "-d", &branch, commit]).await.map_err(|error| error.to_string())?;
+            for kind in ["work", "base"] {
+                let _ = main.run(&["update-ref", "-d", &format!("refs/saihai/{kind}/{task}")]).await;
+            }
+            Ok(())
+        }
+        Thing::Session { path, .. } => remove_all(path).map_err(|error| error.to_string()),
+        Thing::Process { path, .. } => {
+            if let Ok(Left::Running(shim)) = Shim::find(path, "") {
+                shim.stop(Stop::Stopped);
+                let ended = tokio::time::timeout(Duration::from_secs(30), shim.ended()).await;
+                ended.map_err(|_| "it does not end".to_owned())?;
+            }
+            Ok(())
+        }
+    }
+}
 
 /// Removes a workspace whose work is elsewhere.
 pub(crate) async fn remove_workspace(yard: &Yard, place: &Path, isolation: Isolation) -> Result<(), WorkspaceError> {
     if isolation == Isolation::Worktree {
         let tree = Workspace::at(place, &yard.repository, isolation).tree;
-        let tree = tree.to_string_lossy();
-        Git::around(&yard.repository).run(&["worktree", "remove", "--force", "--force", "--", &tree]).await?;
+        if tree.exists() {
+            let tree = tree.to_string_lossy();
+            Git::around(&yard.repository).run(&["worktree", "remove", "--force", "--force", "--", &tree]).await?;
+        }
     }
     remove_all(place)
 }

@@ -27,6 +27,8 @@ pub(crate) struct Errand {
 pub(crate) enum Kind {
     /// Commit what is left uncommitted and in scope (V4), and hand the commits over.
     HandOver { message: String, scope: Scope, laid: Vec<String>, known: Vec<String> },
+    /// Say what is there, and change nothing.
+    Look,
     /// Merge the target and leave the conflicts for the agent (V3).
     MergeTarget { target: String },
 }
@@ -56,6 +58,7 @@ pub fn inside() -> ExitCode {
         let errand: Errand = serde_json::from_reader(io::stdin())?;
         let answer = match &errand.kind {
             Kind::HandOver { message, scope, laid, known } => hand_over(&errand.out, message, scope, laid, known)?,
+            Kind::Look => look()?,
             Kind::MergeTarget { target } => merge_target(target)?,
         };
         fs::write(answer_file(&errand.out), serde_json::to_vec(&answer)?)
@@ -130,6 +133,11 @@ fn hand_over(out: &Path, message: &str, scope: &Scope, laid: &[String], known: &
     // There is none if there is nothing new.
     let bundled = run(&create).is_ok();
     Ok(Answer { head, committed: commit, left, bundled })
+}
+
+fn look() -> io::Result<Answer> {
+    let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
+    Ok(Answer { head, left: uncommitted()?, ..Answer::default() })
 }
 
 /// Every path that differs from the last commit.

@@ -1,7 +1,7 @@
 //! The runner: workspace, sandbox, shim, client, evidence, checks, merge.
 
 pub mod clients;
-mod gc;
+pub mod gc;
 mod git;
 mod inside;
 mod places;
@@ -21,4 +21,4 @@ pub use places::Places;
 pub use runner::{Notice, Options, Runner, brief_for};
 pub use verify::VerifyError;
 pub use workspace::{Order, Workspace, WorkspaceError};
-pub use yard::Yard;
+pub use yard::{Yard, try_sandbox};

@@ -137,6 +137,34 @@ impl Yard {
     }
 }
 
+/// Can agents be confined on this machine? Tried, not guessed: a program runs under a strict policy.
+pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
+    let places = Places::new(scratch, &"probe".parse().map_err(|error: board::BadId| error.to_string())?);
+    let yard = Yard { repository: scratch.to_owned(), places, user: User::default() };
+    let settings = Settings::new("probe".parse().map_err(|error: board::BadId| error.to_string())?);
+    let job = Job {
+        spawn: &format!("probe:{}", scratch.display()),
+        directory: &scratch.join("probe"),
+        program: Path::new("/bin/sh"),
+        arguments: vec![
+            "-c".into(),
+            "echo $$; : > \"$0\" 2> /dev/null && exit 3; exit 0".into(),
+            "/saihai-probe".into(),
+        ],
+        env: yard.environment(scratch, scratch),
+        cwd: Path::new("/usr"),
+        stdin: None,
+        policy: Policy::system(),
+        wall: Duration::from_secs(10),
+    };
+    let ran = yard.run(job, &settings, &CancellationToken::new()).await.map_err(|error| error.to_string())?;
+    match (ran.0.end.exit_code, ran.0.end.error) {
+        (Some(0), _) => Ok(()),
+        (_, Some(error)) => Err(error),
+        (code, None) => Err(format!("a confined program ended with {code:?}")),
+    }
+}
+
 /// The policy, as strictly as the project wants it.
 pub(crate) fn confined(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
     match sandbox {

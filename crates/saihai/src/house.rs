@@ -81,13 +81,7 @@ impl House {
         let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
         let door = open_door(&mcp, &places, &wishes).await?;
         let _ = std::fs::write(places.address(), door.url());
-        let user = runner::clients::User {
-            home: std::env::var_os("HOME").map(Into::into).unwrap_or_default(),
-            env: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .collect(),
-        };
-        let yard = Yard { repository: path, places, user };
+        let yard = Yard { repository: path, places, user: user() };
         let options = Options {
             id: runner_id(&context.home)?,
             max_parallel: wishes.max_parallel,
@@ -136,6 +130,17 @@ impl House {
                 Err(Failure::failed(format!("the runner ended: {error}"), "Start it again; nothing is lost."))
             }
         }
+    }
+}
+
+/// Whoever started this process.
+pub(crate) fn user() -> runner::clients::User {
+    let variables = std::env::vars_os();
+    runner::clients::User {
+        home: std::env::var_os("HOME").map(Into::into).unwrap_or_default(),
+        env: variables
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
     }
 }
 

@@ -1,11 +1,15 @@
 //! What is happening, in a line for people? Told from events alone, whoever caused them.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use board::{
     Board, CheckOutcome, EndReason, Event, Language, Merge, Party, Session, Status, Verdict, What, say_rejection,
 };
 
+use runner::Notice;
+use tokio::sync::mpsc;
+
+use crate::house::Events;
 use crate::show::clean;
 
 /// How a line is to be seen.
@@ -166,4 +170,50 @@ impl Printer {
 fn clock(at: board::Timestamp) -> String {
     let zoned = jiff::Timestamp::from_millisecond(at.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
     zoned.map_or_else(|_| "--:--:--".into(), |at| at.strftime("%H:%M:%S").to_string())
+}
+
+/// Shows what happens for as long as it is to go on; without `text`, it only waits.
+pub(crate) async fn narrate(
+    mut events: Events,
+    mut notices: mpsc::UnboundedReceiver<Notice>,
+    language: Language,
+    text: bool,
+    mut go_on: impl FnMut(&Board) -> bool,
+) {
+    let printer = Printer::new();
+    let project = events.project().clone();
+    let show = |at, news: &News| {
+        if text {
+            let _ = writeln!(std::io::stdout(), "{}", printer.line(at, news));
+        }
+    };
+    let mut boards = project.writer().watch();
+    loop {
+        let board = boards.borrow_and_update().clone();
+        for event in events.new_ones().await {
+            of(&board, &event, language).iter().for_each(|news| show(event.at, news));
+        }
+        if !go_on(&board) {
+            return;
+        }
+        tokio::select! {
+            changed = boards.changed() => if changed.is_err() { return },
+            Some(notice) = notices.recv() => show(project.clock().now(), &of_notice(&notice)),
+        }
+    }
+}
+
+fn of_notice(notice: &Notice) -> News {
+    let (mood, text) = match notice {
+        Notice::DiskFull { free, floor } => {
+            let text =
+                format!("nothing is started: {} MiB are free on the disk, {} are wanted", free >> 20, floor >> 20);
+            (Mood::Bad, text)
+        }
+        Notice::Adopted { running, ended } => {
+            (Mood::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
+        }
+        Notice::Trouble(text) => (Mood::Bad, one_line(text)),
+    };
+    News { mood, text }
 }

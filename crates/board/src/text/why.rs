@@ -20,7 +20,24 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[session, agent, since, last_call],
         ),
-        Line::Verifying { session } => {
+        Line::Verifying { session, waiting: Some(reason) } => say(
+            phrase(
+                "{0} has ended; its work waits to be merged: {1}. It goes on by itself when that is out of the way.",
+                "{0} は終了し、マージ待ちです: {1}。解消すれば自動的に続行します。",
+            ),
+            &[session, reason],
+        ),
+        Line::LastSession { session, reason, error } => {
+            let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
+            say(
+                phrase(
+                    "The last session, {0}, ended as {1}{2}. See `saihai session log {0}`.",
+                    "最後のセッション {0} は {1} で終わりました{2}。`saihai session log {0}` を見てください。",
+                ),
+                &[session, reason, &error],
+            )
+        }
+        Line::Verifying { session, waiting: None } => {
             say(phrase("{0} has ended; its work is being verified.", "{0} は終了し、作業を検証中です。"), &[session])
         }
         Line::Stopping { session, interrupt } => say(
@@ -42,8 +59,8 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                 until.map_or_else(String::new, |until| phrase(" until {0}", "（{0} まで）").say(language, &[&until]));
             say(
                 phrase(
-                    "In progress for `{0}`, no session yet: {1}{2}. A runner starts it when it may.",
-                    "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。ランナーが開始します。",
+                    "In progress for `{0}`, no session yet: {1}{2}. `saihai up` starts it when it may.",
+                    "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。`saihai up` が開始します。",
                 ),
                 &[agent, &say_reason(*reason).say(language, &[]), &until],
             )

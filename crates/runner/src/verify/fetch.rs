@@ -128,3 +128,15 @@ pub(crate) async fn merge_target(
     let _ = std::fs::remove_dir_all(&directory);
     Ok(answer.left)
 }
+
+/// What is in a workspace: its last commit, and what is not committed.
+pub(crate) async fn look(
+    yard: &Yard,
+    settings: &Settings,
+    task: TaskId,
+    workspace: &Workspace,
+    directory: &Path,
+) -> Result<(String, Vec<String>), VerifyError> {
+    let (_, answer) = errand(yard, settings, task, workspace, directory, Kind::Look, &CancellationToken::new()).await?;
+    Ok((answer.head, answer.left))
+}

@@ -51,7 +51,7 @@ impl Finding {
 
 impl Doctor {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let mut findings = vec![check_git()];
+        let mut findings = vec![check_git(), check_sandbox().await];
         match context.open().await {
             Ok(opened) => {
                 findings.push(Finding::ok("store", format!("{} opens", context.store_path().display())));
@@ -96,6 +96,22 @@ fn check_git() -> Finding {
     match git::version() {
         Some(version) => Finding::ok("git", version),
         None => Finding::new("git", State::Problem, "git was not found.", "Install git."),
+    }
+}
+
+/// Tried with a real program, because kernels and containers differ.
+async fn check_sandbox() -> Finding {
+    let scratch = match tempfile::tempdir() {
+        Ok(scratch) => scratch,
+        Err(error) => return Finding::new("sandbox", State::Problem, error.to_string(), "Make TMPDIR writable."),
+    };
+    match runner::try_sandbox(scratch.path()).await {
+        Ok(()) => Finding::ok("sandbox", "agents are confined to their files by the kernel"),
+        Err(error) => {
+            let hint = "Agents do not start with `sandbox: strict`. Use a kernel with Landlock (Linux 6.2 or newer), \
+                        or set `sandbox: best_effort` in .saihai/config.yaml.";
+            Finding::new("sandbox", State::Problem, error, hint)
+        }
     }
 }
 

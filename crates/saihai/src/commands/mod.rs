@@ -6,6 +6,7 @@ mod completions;
 mod definitions_in;
 pub(crate) mod demo;
 mod doctor;
+mod gc;
 mod init;
 mod log;
 mod mcp;
@@ -17,6 +18,7 @@ mod session;
 mod task;
 mod token;
 mod up;
+mod worker;
 
 use clap::Subcommand;
 
@@ -42,6 +44,9 @@ pub(crate) enum Command {
     /// Runs of agents, and the record of those driven by hand
     #[command(subcommand)]
     Session(session::Session),
+    /// One worker on one task: print its prompt, or run it in the foreground
+    #[command(subcommand)]
+    Worker(worker::Worker),
     /// The memory bank: what the project has decided
     #[command(subcommand)]
     Memory(memory::Memory),
@@ -55,6 +60,7 @@ pub(crate) enum Command {
     /// The event log: follow, prove, replay
     #[command(subcommand)]
     Log(log::Log),
+    Gc(gc::Gc),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
 }
@@ -62,7 +68,7 @@ pub(crate) enum Command {
 impl Command {
     /// It goes on and talks to others, instead of answering once.
     pub(crate) fn stays(&self) -> bool {
-        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
+        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Worker(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }
 }
 
@@ -77,11 +83,13 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Agent(command) => agent::run(context, command).await,
         Command::Task(command) => task::run(context, command).await,
         Command::Session(command) => session::run(context, command).await,
+        Command::Worker(command) => worker::run(context, command).await,
         Command::Memory(command) => memory::run(context, command).await,
         Command::Message(command) => message::run(context, command).await,
         Command::Chat(chat) => chat.run(context).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Log(command) => log::run(context, command).await,
+        Command::Gc(gc) => gc.run(context).await,
         Command::Doctor(doctor) => doctor.run(context).await,
         Command::Completions(completions) => completions.run(context),
     }

@@ -1,19 +1,15 @@
 //! `saihai up`
 
-use std::io::Write as _;
-
 use clap::Args;
 use control::Attendance;
-use runner::Notice;
 use server::Listen;
-use tokio::sync::mpsc;
 
 use super::serve::told_to_end;
 use crate::context::Context;
 use crate::failure::{Failure, say};
-use crate::house::{Events, House, Wishes};
-use crate::news::{self, Mood, News, Printer};
-use crate::show::{Format, clean};
+use crate::house::{House, Wishes};
+use crate::news::narrate;
+use crate::show::Format;
 
 /// Run the team: apply the definitions, serve the board, start and watch the agents
 #[derive(Debug, Args)]
@@ -78,9 +74,7 @@ impl Up {
         )?;
         let text = context.format == Format::Text;
         let project = house.project.clone();
-        let narrate = async move |events: Events, notices| {
-            if text { narrate(events, notices, language).await } else { drain(notices).await }
-        };
+        let narrate = async move |events, notices| narrate(events, notices, language, text, |_| true).await;
         house.run(told_to_end(), self.stop_agents, narrate).await?;
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
@@ -91,47 +85,4 @@ impl Up {
         }
         Ok(())
     }
-}
-
-async fn drain(mut notices: mpsc::UnboundedReceiver<Notice>) {
-    while notices.recv().await.is_some() {}
-    std::future::pending().await
-}
-
-/// Shows what happens until nobody is told any more.
-async fn narrate(mut events: Events, mut notices: mpsc::UnboundedReceiver<Notice>, language: board::Language) {
-    let printer = Printer::new();
-    let project = events.project().clone();
-    let mut boards = project.writer().watch();
-    loop {
-        tokio::select! {
-            changed = boards.changed() => if changed.is_err() { return std::future::pending().await },
-            Some(notice) = notices.recv() => show(printer, project.clock().now(), &of_notice(&notice)),
-        }
-        let board = boards.borrow_and_update().clone();
-        for event in events.new_ones().await {
-            for news in news::of(&board, &event, language) {
-                show(printer, event.at, &news);
-            }
-        }
-    }
-}
-
-pub(crate) fn show(printer: Printer, at: board::Timestamp, news: &News) {
-    let _ = writeln!(std::io::stdout(), "{}", printer.line(at, news));
-}
-
-pub(crate) fn of_notice(notice: &Notice) -> News {
-    let (mood, text) = match notice {
-        Notice::DiskFull { free, floor } => {
-            let text =
-                format!("nothing is started: {} MiB are free on the disk, {} are wanted", free >> 20, floor >> 20);
-            (Mood::Bad, text)
-        }
-        Notice::Adopted { running, ended } => {
-            (Mood::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
-        }
-        Notice::Trouble(text) => (Mood::Bad, clean(text)),
-    };
-    News { mood, text }
 }

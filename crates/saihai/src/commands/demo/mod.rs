@@ -11,18 +11,15 @@ use std::time::Instant;
 use board::{AgentId, Board, Client, Command, Destination, Language, NewTask, Status, TaskId, TaskType, Verdict, What};
 use clap::Args;
 use control::Attendance;
-use runner::Notice;
 use serde_json::json;
-use tokio::sync::mpsc;
 
 pub(crate) use self::agent::play;
 
 use super::serve::told_to_end;
-use super::up::{of_notice, show};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::house::{Events, House, Wishes};
-use crate::news::{self, Printer};
+use crate::house::{House, Wishes};
+use crate::news::narrate;
 use crate::show::Format;
 
 /// Watch a team at work in a scratch repository
@@ -92,15 +89,15 @@ impl Demo {
         let stay = !self.exit;
         let summary = Summary { context: &context, repository: &repository, url: &url, task, stays: stay };
         let began = Instant::now();
-        let narrate = async move |events, notices| {
-            watch(events, notices, task, text).await;
+        let tell = async move |events, notices| {
+            narrate(events, notices, Language::En, text, |board| !is_over(board, task)).await;
             summary.print(&project.board(), began.elapsed().as_secs_f64()).await;
             if stay {
                 std::future::pending().await
             }
         };
         let project = house.project.clone();
-        house.run(told_to_end(), true, narrate).await?;
+        house.run(told_to_end(), true, tell).await?;
         match project.board().task(task).map(|task| task.status) {
             Ok(Status::Done) => Ok(()),
             Ok(status) => Err(Failure::failed(
@@ -136,29 +133,11 @@ async fn begin(opened: &crate::context::Opened) -> Result<TaskId, Failure> {
     Ok(task)
 }
 
-/// Shows what happens until the feature is settled, one way or the other.
-async fn watch(mut events: Events, mut notices: mpsc::UnboundedReceiver<Notice>, task: TaskId, text: bool) {
-    let printer = Printer::new();
-    let project = events.project().clone();
-    let mut boards = project.writer().watch();
-    loop {
-        let board = boards.borrow_and_update().clone();
-        for event in events.new_ones().await {
-            for news in news::of(&board, &event, Language::En).iter().filter(|_| text) {
-                show(printer, event.at, news);
-            }
-        }
-        let over = board
-            .task(task)
-            .is_ok_and(|task| task.is_settled() || matches!(task.status, Status::Failed | Status::Blocked));
-        if over && board.all_live_sessions().next().is_none() {
-            return;
-        }
-        tokio::select! {
-            changed = boards.changed() => if changed.is_err() { return },
-            Some(notice) = notices.recv() => if text { show(printer, project.clock().now(), &of_notice(&notice)) },
-        }
-    }
+/// The feature is settled, one way or the other, and everybody has gone home.
+fn is_over(board: &Board, task: TaskId) -> bool {
+    let stuck = |task: &board::Task| matches!(task.status, Status::Failed | Status::Blocked);
+    let over = board.task(task).is_ok_and(|task| task.is_settled() || stuck(task));
+    over && board.all_live_sessions().next().is_none()
 }
 
 struct Summary<'a> {

@@ -2,12 +2,15 @@
 
 mod end;
 mod list;
+mod log;
 mod show;
 mod start;
 mod stop;
 mod trace;
 
 use clap::Subcommand;
+
+pub(crate) use self::log::write as print_log;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -19,6 +22,7 @@ pub(crate) enum Session {
     Start(start::Start),
     End(end::End),
     Stop(stop::Stop),
+    Log(log::Log),
     Trace(trace::Trace),
 }
 
@@ -29,6 +33,7 @@ pub(super) async fn run(context: &Context, command: Session) -> Result<(), Failu
         Session::Start(start) => start.run(context).await,
         Session::End(end) => end.run(context).await,
         Session::Stop(stop) => stop.run(context).await,
+        Session::Log(log) => log.run(context).await,
         Session::Trace(trace) => trace.run(context).await,
     }
 }

@@ -30,6 +30,12 @@ impl Stop {
                         format!("{id} は応答がなかったため終了しました。タスクは再開できます。"),
                     );
                 }
+                if matches!(session.driver, board::Driver::Runner { .. }) {
+                    return opened.say(
+                        format!("{id} is told to stop; `saihai up` ends its process."),
+                        format!("{id} に停止を伝えました。`saihai up` がプロセスを終了させます。"),
+                    );
+                }
                 opened.say(
                     format!("{id} is told to stop; its agent learns it with its next call."),
                     format!("{id} に停止を伝えました。エージェントは次の呼び出しで知ります。"),

@@ -1,0 +1,115 @@
+//! `saihai gc`
+
+use std::io::{IsTerminal as _, Write as _};
+
+use clap::Args;
+use runner::gc::{Found, Thing, find, remove};
+use runner::{Places, Yard};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::house::user;
+use crate::show::{Format, clean};
+
+/// Remove workspaces, branches, logs and processes that nobody needs any more
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A workspace goes when its task is done, or failed or was cancelled longer ago than
+`workspaces.keep_failed`; never while it holds work that is nowhere else. A branch goes when its task is
+done and it is merged. Logs go 30 days after the end of their session. It asks before it removes.")]
+pub(crate) struct Gc {
+    /// Only say what would be removed, and why everything else stays
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Gc {
+    pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open().await?;
+        let places = Places::new(&context.home, &opened.id);
+        let yard = Yard { repository: opened.path.clone(), places, user: user() };
+        let board = opened.board();
+        let found = find(&yard, &board, opened.now()).await;
+        let going = found.iter().filter(|found| found.remove).count();
+        if !self.dry_run && going > 0 && !self.yes {
+            self.ask(context, &found, going)?;
+        }
+        let mut failures = Vec::new();
+        if !self.dry_run {
+            for found in found.iter().filter(|found| found.remove) {
+                if let Err(error) = remove(&yard, &board, found).await {
+                    failures.push(format!("{}: {error}", name(found)));
+                }
+            }
+        }
+        let json: Vec<_> = found.iter().map(|found| self.json(found)).collect();
+        let ids = || found.iter().filter(|found| found.remove).map(name).collect();
+        context.format.print(&json, ids, || {
+            let lines: Vec<_> = found.iter().map(|found| self.line(found)).collect();
+            if lines.is_empty() {
+                opened.say("There is nothing to remove.", "削除するものはありません。")
+            } else {
+                lines.join("\n")
+            }
+        })?;
+        if failures.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::failed(failures.join("; "), "Look at what is in the way, and run it again."))
+    }
+
+    /// Only with a person's word, or --yes (C4).
+    fn ask(&self, context: &Context, found: &[Found], going: usize) -> Result<(), Failure> {
+        let unasked = || {
+            Failure::new(
+                crate::failure::Exit::Refused,
+                "needs_confirmation",
+                format!("{going} things would be removed."),
+                "Look at them with --dry-run, then run it with --yes.",
+            )
+        };
+        if context.format != Format::Text || !std::io::stdin().is_terminal() {
+            return Err(unasked());
+        }
+        for found in found.iter().filter(|found| found.remove) {
+            let _ = writeln!(std::io::stderr(), "{}", self.line(found));
+        }
+        let _ = write!(std::io::stderr(), "Remove {going} things? [y/N] ");
+        let mut answer = String::new();
+        let _ = std::io::stdin().read_line(&mut answer);
+        if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(unasked()) }
+    }
+
+    fn line(&self, found: &Found) -> String {
+        let does = match (found.remove, self.dry_run) {
+            (true, true) => "would remove",
+            (true, false) => "removed     ",
+            (false, _) => "keeps       ",
+        };
+        clean(&format!("{does} {}: {}", name(found), found.reason))
+    }
+
+    fn json(&self, found: &Found) -> serde_json::Value {
+        let kind = match found.thing {
+            Thing::Workspace { .. } => "workspace",
+            Thing::Branch { .. } => "branch",
+            Thing::Session { .. } => "log",
+            Thing::Process { .. } => "process",
+        };
+        let removed = found.remove && !self.dry_run;
+        json!({ "kind": kind, "name": name(found), "remove": found.remove, "removed": removed, "reason": found.reason })
+    }
+}
+
+fn name(found: &Found) -> String {
+    match &found.thing {
+        Thing::Workspace { task, path } => format!("workspace of {task} ({})", path.display()),
+        Thing::Branch { name, .. } => format!("branch {name}"),
+        Thing::Session { session, .. } => format!("log of {session}"),
+        Thing::Process { session, pid, .. } => format!("process {pid} of {session}"),
+    }
+}

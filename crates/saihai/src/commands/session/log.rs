@@ -1,0 +1,106 @@
+//! `saihai session log`
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use board::SessionId;
+use clap::Args;
+use control::Attendance;
+use runner::Places;
+use runner::shim::{Log as Pages, Page};
+use serde_json::json;
+
+use crate::context::{Context, Opened};
+use crate::failure::{Exit, Failure};
+use crate::show::{Format, clean};
+
+/// How much is read at once.
+const PAGE: usize = 256 * 1024;
+
+/// Show what a session's process has printed
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The newest 16 MiB of a session's output are kept. With --json the document says where in the whole
+output its text begins and ends. The secrets of the session are left out when the log is written.")]
+pub(crate) struct Log {
+    /// Its id, such as ses_3 or 3
+    id: SessionId,
+    /// Go on as it is written, until the session is over
+    #[arg(long, short)]
+    follow: bool,
+    /// Only the last so many lines
+    #[arg(long, short = 'n', value_name = "N")]
+    lines: Option<usize>,
+}
+
+impl Log {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let attendance = if self.follow { Attendance::Staying } else { Attendance::Passing };
+        let opened = context.open_attending(attendance).await?;
+        let id = self.id;
+        opened.board().session(id).map_err(|refusal| opened.refusal(refusal))?;
+        let run = Places::new(&context.home, &opened.id).session(id);
+        if !run.exists() {
+            return Err(Failure::new(
+                Exit::NotFound,
+                "not_found",
+                format!("There is no log of {id} on this machine."),
+                "Only sessions that `saihai up` started here have one; gc removes old ones.",
+            ));
+        }
+        let log = Pages::of(&run);
+        if context.format == Format::Json && !self.follow {
+            let page = self.wanted(&log);
+            let text = String::from_utf8_lossy(&page.bytes);
+            let json = json!({ "id": id, "start": page.start, "end": page.end(), "text": text });
+            return context.format.print(&json, Vec::new, String::new);
+        }
+        let page = self.wanted(&log);
+        write(&page.bytes);
+        if self.follow {
+            follow(&opened, &log, id, page.end()).await;
+        }
+        Ok(())
+    }
+
+    fn wanted(&self, log: &Pages) -> Page {
+        let mut page = log.tail(usize::MAX / 2);
+        if let Some(lines) = self.lines {
+            let ends = page.bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+            // The last line ends the text.
+            let cut = ends.skip(usize::from(page.bytes.last() == Some(&b'\n'))).nth(lines.saturating_sub(1));
+            let cut = cut.map_or(0, |at| at + 1);
+            page.bytes.drain(..cut);
+            page.start += cut as u64;
+        }
+        page
+    }
+}
+
+/// Goes on until the session is over and its log read.
+async fn follow(opened: &Opened, log: &Pages, id: SessionId, mut from: u64) {
+    loop {
+        let over = opened.board().session(id).is_ok_and(|session| session.end.is_some());
+        match log.read(from, PAGE) {
+            Ok(page) if !page.bytes.is_empty() => {
+                from = page.end();
+                if !write(&page.bytes) {
+                    return;
+                }
+            }
+            Ok(_) | Err(_) if over => return,
+            Ok(_) | Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+/// As it is for programs; without what moves the cursor for people. `false` if nobody reads any more.
+pub(crate) fn write(bytes: &[u8]) -> bool {
+    let mut out = std::io::stdout();
+    let written = if out.is_terminal() {
+        out.write_all(clean(&String::from_utf8_lossy(bytes)).as_bytes())
+    } else {
+        out.write_all(bytes)
+    };
+    written.and_then(|()| out.flush()).is_ok()
+}

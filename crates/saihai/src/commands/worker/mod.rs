@@ -1,0 +1,39 @@
+//! `saihai worker`: one worker, one task, in the foreground.
+
+mod command;
+mod run;
+
+use board::{Agent, AgentId, Task, TaskId};
+use clap::Subcommand;
+
+use crate::context::{Context, Opened};
+use crate::failure::{Exit, Failure};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Worker {
+    Command(command::Command),
+    Run(run::Run),
+}
+
+pub(super) async fn run(context: &Context, command: Worker) -> Result<(), Failure> {
+    match command {
+        Worker::Command(command) => command.run(context).await,
+        Worker::Run(run) => run.run(context).await,
+    }
+}
+
+/// Who would do the task: the one that is named, else its assignee.
+fn worker(opened: &Opened, task: TaskId, named: Option<&AgentId>) -> Result<(Task, Agent), Failure> {
+    let board = opened.board();
+    let task = board.task(task).map_err(|refusal| opened.refusal(refusal))?;
+    let agent = named.or(task.assignee.as_ref()).ok_or_else(|| {
+        Failure::new(
+            Exit::Conflict,
+            "unassigned",
+            format!("{} has no assignee.", task.id),
+            "Name an agent with --agent; see `saihai agent list`.",
+        )
+    })?;
+    let agent = board.agent(agent).map_err(|refusal| opened.refusal(refusal))?;
+    Ok((task.clone(), agent.clone()))
+}

@@ -1,0 +1,148 @@
+//! `saihai worker run`
+
+use std::time::Duration;
+
+use board::view::SessionView;
+use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
+use clap::Args;
+use control::{Attendance, Project};
+use runner::Places;
+use runner::shim::Log;
+
+use super::worker;
+use crate::commands::serve::told_to_end;
+use crate::commands::session::print_log;
+use crate::context::{Context, Opened};
+use crate::failure::{Exit, Failure};
+use crate::house::{House, Wishes};
+use crate::news::narrate;
+use crate::show::Format;
+
+/// Run one worker on one task in the foreground, to its verdict
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Starts the task if it is not in progress, runs one session of its agent, shows its output, and ends
+with the verdict: exit code 0 if the task is done, 1 if not. Where `saihai up` runs, that one starts
+the agent, and this only watches. Ctrl-C stops the agent.")]
+pub(crate) struct Run {
+    /// The task, such as tsk_12 or 12
+    task: TaskId,
+    /// Give the task to this agent first
+    #[arg(long)]
+    agent: Option<AgentId>,
+}
+
+impl Run {
+    pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let opened = context.open_attending(Attendance::Staying).await?;
+        self.prepare(&opened).await?;
+        let (language, text) = (opened.language, context.format == Format::Text);
+        let (project, places) = (opened.project.clone(), Places::new(&context.home, &opened.id));
+        let before = opened.board().task(self.task).ok().and_then(|task| task.last_session);
+        let watching = Watching { project: project.clone(), places, task: self.task, before, text };
+        let wishes = Wishes {
+            listen: "127.0.0.1:0".parse().ok(),
+            max_parallel: Some(1),
+            only: Some(self.task),
+            ..Wishes::default()
+        };
+        match House::open(context, opened, wishes).await {
+            Ok(house) => {
+                let tell = async |events, notices| {
+                    tokio::select! {
+                        () = narrate(events, notices, language, text, |_| true) => {}
+                        () = watching.to_the_end() => {}
+                    }
+                };
+                house.run(told_to_end(), true, tell).await?;
+            }
+            // That one starts it.
+            Err(failure) if failure.code == "already_running" => tokio::select! {
+                () = watching.to_the_end() => {}
+                () = told_to_end() => {}
+            },
+            Err(failure) => return Err(failure),
+        }
+        self.conclude(context, &project.board(), before)
+    }
+
+    /// Whatever is missing for it to run.
+    async fn prepare(&self, opened: &Opened) -> Result<(), Failure> {
+        let (task, agent) = worker(opened, self.task, self.agent.as_ref())?;
+        if task.assignee.as_ref() != Some(agent.id()) {
+            let assignee = Some(agent.id().clone());
+            opened.submit(board::Command::AssignTask { task: task.id, assignee, forced: false }).await?;
+        }
+        if task.status != Status::InProgress {
+            let to = Destination::Status(Status::InProgress);
+            opened
+                .submit(board::Command::MoveTask { task: task.id, to, reason: None, forced: false, merged: false })
+                .await?;
+        }
+        Ok(())
+    }
+
+    fn conclude(&self, context: &Context, board: &Board, before: Option<SessionId>) -> Result<(), Failure> {
+        let task = board.task(self.task).map_err(|refusal| Failure::refused(&refusal, context.language()))?;
+        let session = task.last_session.filter(|last| Some(*last) != before).and_then(|id| board.session(id).ok());
+        let Some(session) = session else {
+            return Err(Failure::new(
+                Exit::Refused,
+                "not_judged",
+                format!("{} was not judged.", task.id),
+                format!("`saihai task why {}` says why.", task.id),
+            ));
+        };
+        let view = SessionView::of(session);
+        let done = task.status == Status::Done;
+        context.format.print(
+            &view,
+            || vec![session.id.to_string()],
+            || format!("{}: verdict {}; {} is {}.", session.id, view.verdict.unwrap_or("none"), task.id, task.status),
+        )?;
+        if done {
+            return Ok(());
+        }
+        Err(Failure::new(
+            Exit::Refused,
+            "not_done",
+            format!("{} is {}, not done.", task.id, task.status),
+            format!("`saihai task why {}` says what must happen.", task.id),
+        ))
+    }
+}
+
+/// Waits for the verdict on the next session of a task, and shows its log meanwhile.
+struct Watching {
+    project: Project,
+    places: Places,
+    task: TaskId,
+    before: Option<SessionId>,
+    text: bool,
+}
+
+impl Watching {
+    async fn to_the_end(&self) {
+        let mut position = 0;
+        loop {
+            let board = self.project.board();
+            let Ok(task) = board.task(self.task) else { return };
+            let session = task.live.or(task.last_session).filter(|id| Some(*id) != self.before);
+            if let Some(id) = session.filter(|_| self.text) {
+                while let Ok(page) = Log::of(&self.places.session(id)).read(position, 64 * 1024)
+                    && !page.bytes.is_empty()
+                {
+                    position = page.end();
+                    print_log(&page.bytes);
+                }
+            }
+            let judged = task.last_session.is_some_and(|last| Some(last) != self.before) && task.live.is_none();
+            // Put back, blocked or cancelled before anything began.
+            let off = task.live.is_none() && task.status != Status::InProgress;
+            if judged || off {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}

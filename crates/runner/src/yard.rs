@@ -146,11 +146,7 @@ pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
         spawn: &format!("probe:{}", scratch.display()),
         directory: &scratch.join("probe"),
         program: Path::new("/bin/sh"),
-        arguments: vec![
-            "-c".into(),
-            "echo $$; : > \"$0\" 2> /dev/null && exit 3; exit 0".into(),
-            "/saihai-probe".into(),
-        ],
+        arguments: vec!["-c".into(), "if (echo > \"$0\") 2> /dev/null; then exit 3; fi".into(), "/saihai-probe".into()],
         env: yard.environment(scratch, scratch),
         cwd: Path::new("/usr"),
         stdin: None,

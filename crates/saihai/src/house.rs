@@ -90,6 +90,7 @@ impl House {
             mcp_url: door.mcp_url(),
         };
         let (runner, notices) = Runner::new(project.clone(), yard, options);
+        mcp.with_workplaces(Arc::new(runner.clone()));
         let events = Events { store, last: project.board().seq, project: project.clone() };
         Ok(Self { mcp, door, runner, notices, project, events, _lock: lock })
     }

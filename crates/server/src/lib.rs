@@ -6,6 +6,8 @@
 mod door;
 mod guesses;
 mod mcp;
+mod workplaces;
 
 pub use door::{Door, DoorError, Listen};
 pub use mcp::{Mcp, serve_stdio, tools_page};
+pub use workplaces::Workplaces;

@@ -23,7 +23,7 @@ use crate::yard::confined;
 
 /// Why a session does not come to run.
 #[derive(Debug, thiserror::Error)]
-enum LaunchError {
+pub(super) enum LaunchError {
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
@@ -159,7 +159,7 @@ impl Inner {
         Ok((workspace.tree, policy))
     }
 
-    async fn task_workspace(
+    pub(super) async fn task_workspace(
         &self,
         board: &Board,
         spec: &AgentSpec,

@@ -3,6 +3,7 @@
 mod adopt;
 mod launch;
 mod logins;
+mod places;
 mod queue;
 mod session;
 

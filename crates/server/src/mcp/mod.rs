@@ -13,7 +13,7 @@ mod shapes;
 mod tools;
 
 use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use board::{Installation, ProjectId};
 use control::{Control, ControlError, Project, Writer};
@@ -32,6 +32,7 @@ pub use self::page::tools_page;
 
 use self::caller::Bearer;
 use crate::guesses::Guesses;
+use crate::workplaces::Workplaces;
 
 const INSTRUCTIONS: &str = "Saihai tells each agent its next step. Call authenticate, then get_next_action; do \
      exactly what it says and call it again, until it tells you to log out.";
@@ -53,6 +54,8 @@ pub(crate) struct Desk {
     /// The credential of whoever is at the other end of stdio.
     bearer: Option<Bearer>,
     closing: CancellationToken,
+    /// Set once there is a runner.
+    workplaces: OnceLock<Arc<dyn Workplaces>>,
 }
 
 impl Mcp {
@@ -66,8 +69,14 @@ impl Mcp {
         bearer: Option<Bearer>,
     ) -> Result<Self, ControlError> {
         let installation = control.installation().await?;
-        let (projects, guesses) = (RwLock::default(), Guesses::default());
-        Ok(Self { desk: Arc::new(Desk { control, installation, projects, guesses, bearer, closing }) })
+        let (projects, guesses, workplaces) = (RwLock::default(), Guesses::default(), OnceLock::new());
+        let desk = Desk { control, installation, projects, guesses, bearer, closing, workplaces };
+        Ok(Self { desk: Arc::new(desk) })
+    }
+
+    /// From now on there is somebody who makes workspaces.
+    pub fn with_workplaces(&self, workplaces: Arc<dyn Workplaces>) {
+        let _ = self.desk.workplaces.set(workplaces);
     }
 
     /// Cancelled when the server closes.

@@ -115,7 +115,12 @@ impl Desk {
 
     /// Where the agent works, as far as this server knows.
     pub(crate) fn working_directory(&self, session: &InSession) -> Option<String> {
-        let attached = session.session().is_ok_and(|session| session.driver == Driver::Attached);
+        let known = session.session().ok()?;
+        let made = self.workplaces.get().and_then(|places| places.of(&session.board.settings.id, known));
+        if let Some(made) = made {
+            return Some(made.display().to_string());
+        }
+        let attached = known.driver == Driver::Attached;
         let installation = self.installation.state();
         let project = installation.projects.get(&session.board.settings.id);
         project.filter(|_| attached).map(|project| project.path.clone())
@@ -129,7 +134,10 @@ async fn attach(desk: &Desk, known: Known) -> Result<Authenticated, ControlError
     if answer.action != Action::Start && take_over(&project, &agent).await? {
         answer = work_for(&project, &agent)?;
     }
-    let purpose = attachable(&project, &agent, answer)?;
+    let purpose = match attachable(&project, &agent, answer) {
+        Ok(purpose) => purpose,
+        Err(refused) => workspace_made(desk, &project_id, &agent, answer).await.ok_or(refused)?,
+    };
     let secret = NewSecret::for_session(&project_id);
     let secret = secret.map_err(|error| ControlError::Store(store::StoreError::Failed(error.to_string())))?;
     let claim = Command::Claim {
@@ -194,6 +202,13 @@ fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Resu
     let others = others.map(|task| staff_task(&board, agent, task, now)).chain(staff_chat(&board, agent, now));
     let startable = others.filter(|other| other.action == Action::Start).find_map(|other| other.purpose);
     startable.ok_or_else(|| refuse(Because::NeedsWorkspace { task: task.id }))
+}
+
+/// Work that is merged can be begun after all, if there is a runner that makes a workspace for it.
+async fn workspace_made(desk: &Desk, project: &ProjectId, agent: &board::Agent, answer: Staffing) -> Option<Purpose> {
+    let purpose = answer.purpose.filter(|_| answer.action == Action::Start)?;
+    let made = desk.workplaces.get()?.prepare(project, agent.id(), purpose.task()?).await?;
+    made.inspect_err(|error| tracing::warn!(error, "no workspace for an attached agent")).ok().map(|_| purpose)
 }
 
 fn welcome(desk: &Desk, session: &InSession, session_token: Option<String>) -> Result<Authenticated, ControlError> {

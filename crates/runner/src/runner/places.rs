@@ -1,0 +1,50 @@
+//! Where does each session work? For the server, which tells agents.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use board::{AgentId, Completion, Driver, Hierarchy, ProjectId, Session, TaskId};
+use server::Workplaces;
+
+use super::Runner;
+use crate::workspace::Workspace;
+
+#[async_trait]
+impl Workplaces for Runner {
+    fn of(&self, project: &ProjectId, session: &Session) -> Option<PathBuf> {
+        let (inner, board) = (&self.inner, self.inner.project.board());
+        if *project != board.settings.id {
+            return None;
+        }
+        let agent = board.agents.get(&session.agent)?;
+        let worker = session.task().filter(|_| agent.spec.hierarchy == Hierarchy::Worker);
+        let tree = match (&session.driver, worker) {
+            (Driver::Runner { .. }, Some(task)) => self.tree(task),
+            (Driver::Runner { .. }, None) => inner.yard.places.session(session.id).join("view/work"),
+            (Driver::Attached, Some(task)) => {
+                let completion = board.task(task).ok()?.completion.unwrap_or(board.settings.completion);
+                Some(self.tree(task)).filter(|_| completion == Completion::Merged)?
+            }
+            (Driver::Attached, None) | (Driver::Hand, _) => return None,
+        };
+        Some(tree)
+    }
+
+    async fn prepare(&self, project: &ProjectId, agent: &AgentId, task: TaskId) -> Option<Result<PathBuf, String>> {
+        let board = self.inner.project.board();
+        if *project != board.settings.id {
+            return None;
+        }
+        let (agent, task) = (board.agents.get(agent)?, board.task(task).ok()?);
+        let run = self.inner.yard.places.workspace(task.id).with_extension("attached");
+        let made = self.inner.task_workspace(&board, &agent.spec, task, &run).await;
+        Some(made.map(|workspace| workspace.tree).map_err(|error| error.to_string()))
+    }
+}
+
+impl Runner {
+    fn tree(&self, task: TaskId) -> PathBuf {
+        let (yard, isolation) = (&self.inner.yard, self.inner.project.board().settings.isolation);
+        Workspace::at(&yard.places.workspace(task), &yard.repository, isolation).tree
+    }
+}

@@ -72,9 +72,18 @@ impl Workspace {
             }
             write(&ready, b"")?;
         }
+        workspace.unlock();
         workspace.laid = workspace.lay(order)?;
         workspace.exclude(order)?;
         Ok(workspace)
+    }
+
+    /// A git that was killed leaves locks, and every later one would fail. Nobody works here now.
+    fn unlock(&self) {
+        let of_git = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "lock");
+        for lock in files_below(&self.git).iter().filter(|path| of_git(path) && !path.starts_with("objects")) {
+            let _ = fs::remove_file(self.git.join(lock));
+        }
     }
 
     /// No agent has seen it: it holds no work.

@@ -1,0 +1,268 @@
+//! What is left when everything is killed, again and again, at any moment?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const ROUNDS: u32 = 100;
+/// What may be left to do while it is killed.
+const OPEN: usize = 5;
+/// For all that is left to come to rest, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The same numbers for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+/// Each adds a file of its own and a line to one that all share, so that work conflicts too. What was
+/// left by an attempt that was killed is kept.
+const WORK: &str = r#"
+set -e
+name=$(basename "$(git rev-parse --abbrev-ref HEAD)")
+sleep 0.1
+mkdir -p src
+echo "$name" > "src/$name"
+git add -A
+sed -i '/^<<<<<<<\|^=======\|^>>>>>>>/d' shared.txt
+sleep 0.1
+grep -qx "$name" shared.txt || echo "$name" >> shared.txt
+git add -A
+git commit -qm "$name" || true
+"#;
+
+struct Field {
+    world: World,
+    up: Child,
+    added: u32,
+}
+
+impl Drop for Field {
+    fn drop(&mut self) {
+        let _ = self.up.kill();
+        let _ = self.up.wait();
+        for pid in processes(&self.world) {
+            kill(pid);
+        }
+    }
+}
+
+fn kill(pid: i32) {
+    let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+}
+
+/// Every process that has anything to do with this world: its home is in their environment.
+fn processes(world: &World) -> Vec<i32> {
+    let home = world.home().to_string_lossy().into_owned();
+    let mentions = |pid: &i32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&environment);
+        text.split('\0').any(|variable| variable.starts_with("SAIHAI_SPAWN=") || variable.starts_with("HOME="))
+            && (text.contains(&home) || of_session(world, &text))
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    // The dead wait for their parent, and have no environment.
+    pids.filter(|pid| *pid != i32::try_from(std::process::id()).unwrap()).filter(mentions).collect()
+}
+
+/// A shim and its init have nothing but their marker.
+fn of_session(world: &World, environment: &str) -> bool {
+    let marker = environment.split('\0').find_map(|variable| variable.strip_prefix("SAIHAI_SPAWN="));
+    let spawns = world.path().join("spawns");
+    let known = std::fs::read_to_string(spawns).unwrap_or_default();
+    marker.is_some_and(|marker| known.lines().any(|spawn| spawn == marker))
+}
+
+fn serve(world: &World) -> Child {
+    let mut command = world.command(&["up", "--listen", "127.0.0.1:0", "--max-parallel", "4", "--json"]);
+    let mut up = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(up.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("mcp_url"), "{line}");
+    up
+}
+
+impl Field {
+    fn new() -> Self {
+        let world = World::repository();
+        world.write("shared.txt", "begin\n");
+        world.write("languages/en", "Hello!\n");
+        world.write("README.md", "# greet\n\n- en: English\n");
+        let check = "! grep -rn '^<<<<<<<' . --include=*.txt --include=README.md";
+        let config = json!({
+            "dod": { "timeout": 60, "checks": [{ "type": "clean", "command": check }] },
+            "limits": { "backoff_first": 1, "backoff_most": 1, "max_attempts": 20, "max_task_sessions": 1000 },
+        });
+        world.write(".saihai/config.yaml", config.to_string());
+        for id in ["w1", "w2", "w3"] {
+            let agent = json!({
+                "id": id, "mode": "one_shot", "client": "command", "command": ["sh", "-c", WORK], "max_sessions": 2,
+                "system_prompt": "Work.",
+            });
+            world.write(&format!(".saihai/agents/{id}.yaml"), agent.to_string());
+        }
+        // The team of the demo, which speaks MCP.
+        for id in ["lead", "aiko", "bernd", "chloe"] {
+            let mut agent = json!({
+                "id": id, "mode": "guided", "client": "command", "system_prompt": "Work.",
+                "command": [env!("CARGO_BIN_EXE_saihai"), "demo-agent", id, "30"],
+                "hierarchy_type": if id == "lead" { "manager" } else { "worker" },
+            });
+            if id != "lead" {
+                agent["parent"] = json!("lead");
+                agent["decompose"] = json!(if id == "bernd" { "auto" } else { "never" });
+            }
+            world.write(&format!(".saihai/agents/{id}.yaml"), agent.to_string());
+        }
+        world.git(&["add", "--all"]);
+        world.git(&["commit", "--quiet", "--message=begin"]);
+        world.ok(&["init", "--name", "shop"]);
+        let up = serve(&world);
+        let field = Self { world, up, added: 0 };
+        let feature = field.world.ok(&["task", "add", "Greet", "--assign", "lead", "--quiet"]);
+        field.world.ok(&["task", "start", &feature]);
+        field
+    }
+
+    fn tasks(&self) -> Vec<Value> {
+        self.world.json(&["task", "list", "--all"]).as_array().unwrap().clone()
+    }
+
+    /// The owner's part: always something to do, and nothing stays where a murder has put it.
+    fn own(&mut self, more: bool) -> usize {
+        let tasks = self.tasks();
+        let open: Vec<_> = tasks.iter().filter(|task| task["status"] != "done").collect();
+        for task in &open {
+            let id = task["id"].as_str().unwrap();
+            // Another may have been faster.
+            match task["status"].as_str().unwrap() {
+                "failed" => drop(self.world.run(&["task", "retry", id])),
+                "blocked" => drop(self.world.run(&["task", "unblock", id])),
+                "todo" if task["parent_id"].is_null() => drop(self.world.run(&["task", "start", id])),
+                // Its manager may be waiting for somebody else.
+                "todo" | "backlog" if !task["assignee_id"].is_null() => {
+                    drop(self.world.run(&["task", "update", id, "--status", "in_progress", "--force"]));
+                }
+                _ => {}
+            }
+        }
+        if more && open.len() < OPEN {
+            self.added += 1;
+            let agent = format!("w{}", self.added % 3 + 1);
+            let task = self.world.ok(&["task", "add", &format!("part {}", self.added), "--assign", &agent, "--quiet"]);
+            self.world.ok(&["task", "start", &task]);
+        }
+        open.len()
+    }
+
+    /// Remembers the markers of all spawns, so that what they left can be found.
+    fn note_spawns(&self) {
+        let sessions = self.world.home().join("projects/shop/sessions");
+        let ids = std::fs::read_dir(sessions).into_iter().flatten().flatten();
+        let shims = ids.filter_map(|entry| std::fs::read_to_string(entry.path().join("shim.json")).ok());
+        let pids = shims.filter_map(|text| serde_json::from_str::<Value>(&text).ok()?["pid"].as_i64());
+        let environments = pids.filter_map(|pid| std::fs::read_to_string(format!("/proc/{pid}/environ")).ok());
+        let mut known = std::fs::read_to_string(self.world.path().join("spawns")).unwrap_or_default();
+        for environment in environments {
+            let marker = environment.split('\0').find_map(|variable| variable.strip_prefix("SAIHAI_SPAWN="));
+            if let Some(marker) = marker.filter(|marker| !known.lines().any(|spawn| spawn == *marker)) {
+                known.push_str(&format!("{marker}\n"));
+            }
+        }
+        std::fs::write(self.world.path().join("spawns"), known).unwrap();
+    }
+
+    fn murder(&mut self, dice: &mut Dice) -> &'static str {
+        self.note_spawns();
+        if dice.below(3) == 0 {
+            self.up.kill().unwrap();
+            self.up.wait().unwrap();
+            self.up = serve(&self.world);
+            return "up";
+        }
+        // Shims, inits, clients, checks, and whatever those have started.
+        let up = i32::try_from(self.up.id()).unwrap();
+        let victims: Vec<_> = processes(&self.world).into_iter().filter(|pid| *pid != up).collect();
+        if victims.is_empty() {
+            return "nobody";
+        }
+        kill(victims[dice.below(victims.len())]);
+        "somebody"
+    }
+}
+
+/// T4, R3, R4, S1, S2, F30, F40, F42, F72: `kill -9` of `up`, of shims, of clients, of checks and of git at
+/// random points of a running team, a hundred times. In the end all work is merged once, nothing is
+/// left running, the log verifies and the target is green.
+#[test]
+fn a_hundred_murders_lose_nothing() {
+    let seed = std::env::var("SAIHAI_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7);
+    println!("seed {seed}");
+    let mut dice = Dice(seed);
+    let mut field = Field::new();
+    let mut killed = BTreeMap::new();
+    for _ in 0..ROUNDS {
+        field.own(true);
+        std::thread::sleep(Duration::from_millis(dice.below(120) as u64));
+        *killed.entry(field.murder(&mut dice)).or_insert(0) += 1;
+    }
+    println!("killed: {killed:?}, tasks: {}", field.tasks().len());
+    let began = Instant::now();
+    while field.own(false) > 0 {
+        let sessions = || field.world.json(&["session", "list"]);
+        assert!(began.elapsed() < PATIENCE, "{:#?}\n{:#}", field.tasks(), sessions());
+        field.note_spawns();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    field.examine();
+}
+
+impl Field {
+    fn examine(&mut self) {
+        let world = &self.world;
+        // Each task's work is in the target, by one merge.
+        let log = world.git(&["log", "--first-parent", "--format=%(trailers:key=Task,valueonly,separator=%x2C)", "main"]);
+        let mut merged = BTreeMap::new();
+        for task in log.lines().filter(|line| !line.is_empty()) {
+            *merged.entry(task.to_owned()).or_insert(0) += 1;
+        }
+        assert!(merged.values().all(|times| *times == 1), "merged more than once: {merged:?}");
+        let files: BTreeSet<_> = world.git(&["ls-tree", "-r", "--name-only", "main"]).lines().map(str::to_owned).collect();
+        let shared = world.git(&["show", "main:shared.txt"]);
+        for number in 1..=self.added {
+            let name = files.iter().find(|file| file.ends_with(&format!("-part-{number}")));
+            let name = name.unwrap_or_else(|| panic!("part {number} is lost: {files:?}"));
+            let line = name.strip_prefix("src/").unwrap();
+            assert_eq!(shared.lines().filter(|found| found == &line).count(), 1, "{line}: {shared}");
+        }
+        for language in ["languages/ja", "languages/de", "languages/fr"] {
+            assert!(files.contains(language), "{files:?}");
+        }
+        assert!(!shared.contains("<<<<<<<"), "{shared}");
+        // Nobody is left.
+        self.up.kill().unwrap();
+        self.up.wait().unwrap();
+        let began = Instant::now();
+        while !processes(world).is_empty() {
+            assert!(began.elapsed() < PATIENCE, "left over: {:?}", processes(world));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let sessions = world.json(&["session", "list"]);
+        assert!(sessions.as_array().unwrap().iter().all(|session| session["status"] == "ended"), "{sessions:#}");
+        world.ok(&["log", "verify"]);
+        // The user's own checkout is where the target is, and clean.
+        assert_eq!(world.git(&["status", "--porcelain", "--untracked-files=no"]), "");
+    }
+}

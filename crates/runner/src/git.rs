@@ -4,9 +4,13 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
+
+static SPENT: AtomicU64 = AtomicU64::new(0);
 
 /// What git said that it could not do.
 #[derive(Debug, thiserror::Error)]
@@ -105,8 +109,16 @@ impl Git {
         command
     }
 
+    /// How long this process has waited for git in all.
+    pub fn time_spent() -> Duration {
+        Duration::from_nanos(SPENT.load(Ordering::Relaxed))
+    }
+
     pub(crate) async fn output<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Output, GitError> {
-        Ok(self.command(arguments).output().await?)
+        let began = Instant::now();
+        let output = self.command(arguments).output().await;
+        SPENT.fetch_add(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Ok(output?)
     }
 
     /// Its output, which must be text, without the last line's end.

@@ -233,13 +233,15 @@ impl Field {
     fn examine(&mut self) {
         let world = &self.world;
         // Each task's work is in the target, by one merge.
-        let log = world.git(&["log", "--first-parent", "--format=%(trailers:key=Task,valueonly,separator=%x2C)", "main"]);
+        let log =
+            world.git(&["log", "--first-parent", "--format=%(trailers:key=Task,valueonly,separator=%x2C)", "main"]);
         let mut merged = BTreeMap::new();
         for task in log.lines().filter(|line| !line.is_empty()) {
             *merged.entry(task.to_owned()).or_insert(0) += 1;
         }
         assert!(merged.values().all(|times| *times == 1), "merged more than once: {merged:?}");
-        let files: BTreeSet<_> = world.git(&["ls-tree", "-r", "--name-only", "main"]).lines().map(str::to_owned).collect();
+        let files: BTreeSet<_> =
+            world.git(&["ls-tree", "-r", "--name-only", "main"]).lines().map(str::to_owned).collect();
         let shared = world.git(&["show", "main:shared.txt"]);
         for number in 1..=self.added {
             let name = files.iter().find(|file| file.ends_with(&format!("-part-{number}")));

@@ -84,7 +84,10 @@ fn every_file(pattern: &str, exclude: bool) -> Vec<String> {
     };
     let sign = if exclude == negated { "" } else { "!" };
     let inside = format!("{sign}{path}/**");
-    if directory || path.ends_with("/**") {
+    if directory && path.ends_with("/**") {
+        // Not what lies beside the directories that are meant.
+        vec![format!("{sign}{path}/*/**")]
+    } else if directory || path.ends_with("/**") {
         vec![if directory { inside } else { format!("{sign}{path}") }]
     } else {
         vec![format!("{sign}{path}"), inside]

@@ -56,6 +56,9 @@ pub enum Left {
 impl Shim {
     /// Starts a shim. It is no part of us: it goes on when we end.
     pub async fn start(plan: &Plan) -> io::Result<Started> {
+        // What we were started with may be open for writing anywhere, and the kernel confines only what
+        // is opened later.
+        close_fds::set_fds_cloexec_threadsafe(3, &[]);
         let mut command = Command::new("/proc/self/exe");
         command.arg("shim").env_clear().env(MARKER, &plan.spawn).current_dir(&plan.directory);
         let errors = std::fs::File::create(plan.directory.join("shim.err"))?;

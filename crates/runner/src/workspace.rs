@@ -209,12 +209,21 @@ impl Workspace {
         }
         let laid = self.laid.iter().map(|path| format!("/{path}"));
         let lines: Vec<_> = laid.chain(order.spec.scope.scratch.iter().cloned()).collect();
-        make_directory(&self.git.join("info"))?;
-        // By replacing it: the agent may have made it a link.
-        let aside = self.git.join("info/exclude.saihai");
-        let _ = fs::remove_file(&aside);
+        let info = self.git.join("info");
+        // The agent may have made a link of it, or of the file: whatever is there is replaced.
+        if !fs::symlink_metadata(&info).is_ok_and(|found| found.is_dir()) {
+            let _ = fs::remove_file(&info);
+        }
+        make_directory(&info)?;
+        let (aside, path) = (info.join("exclude.saihai"), info.join("exclude"));
+        for old in [&aside, &path] {
+            if fs::symlink_metadata(old).is_ok_and(|found| found.is_dir()) {
+                remove_all(old)?;
+            } else {
+                let _ = fs::remove_file(old);
+            }
+        }
         write(&aside, (lines.join("\n") + "\n").as_bytes())?;
-        let path = self.git.join("info/exclude");
         fs::rename(&aside, &path).map_err(|error| WorkspaceError::File { path, error })
     }
 

@@ -4,7 +4,7 @@
 //! and the verdict comes from the user's own repository.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
@@ -44,11 +44,39 @@ pub(crate) struct Answer {
     pub(crate) bundled: bool,
 }
 
+/// What is read of a file, or believed of an answer, at most.
+const LARGEST: u64 = 64 << 20;
+
+/// How every bundle begins. What does not may be a link to a repository, in git's eyes.
+const BUNDLE: [&[u8]; 2] = [b"# v2 git bundle\n", b"# v3 git bundle\n"];
+
+/// The answer to an errand. Whatever ran inside may have put anything in its place.
+pub(crate) fn read_answer(out: &Path) -> io::Result<Answer> {
+    let mut text = Vec::new();
+    plain_file(&answer_file(out))?.take(LARGEST).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+/// Is the file that commits are to be fetched from what it should be?
+pub(crate) fn is_bundle(out: &Path) -> bool {
+    let mut begin = [0; 16];
+    let read = plain_file(&bundle_file(out)).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && BUNDLE.contains(&begin.as_slice())
+}
+
+/// A file, and no link, directory or pipe.
+fn plain_file(path: &Path) -> io::Result<fs::File> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other(format!("{} is not a file", path.display())));
+    }
+    fs::File::open(path)
+}
+
 pub(crate) fn bundle_file(out: &Path) -> PathBuf {
     out.join("commits.bundle")
 }
 
-pub(crate) fn answer_file(out: &Path) -> PathBuf {
+fn answer_file(out: &Path) -> PathBuf {
     out.join("answer.json")
 }
 
@@ -79,6 +107,10 @@ fn git(arguments: &[&str]) -> Command {
         command.envs(std::env::var_os(name).map(|value| (name, value)));
     }
     command.env("GIT_LITERAL_PATHSPECS", "1").env_remove("GIT_OPTIONAL_LOCKS");
+    // A workspace that has lost its link to git is in no other repository: not in the user's around it (F68).
+    if let Some(above) = std::env::current_dir().ok().as_deref().and_then(Path::parent) {
+        command.env("GIT_CEILING_DIRECTORIES", above);
+    }
     // Neither hooks nor monitors; they would run in the sandbox only, and still waste everybody's time.
     command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"]);
     command.args(arguments).stdin(Stdio::null());
@@ -147,9 +179,16 @@ fn uncommitted() -> io::Result<Vec<String>> {
     Ok(entries.map(|entry| entry[3..].to_owned()).collect())
 }
 
-/// A file in which a conflict was left as git had marked it.
+/// A file in which a conflict was left as git had marked it. A link may lead to what never ends.
 fn has_markers(path: &str) -> bool {
-    let text = fs::read(path).unwrap_or_default();
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let mut text = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut text));
+    if read.is_err() {
+        return false;
+    }
     let begins = |mark: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
     begins(b"<<<<<<< ") && begins(b">>>>>>> ")
 }

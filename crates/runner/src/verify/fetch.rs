@@ -6,7 +6,7 @@ use board::{EndReason, Settings, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use super::{Examiner, GIT_TIME, VerifyError};
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::inside::{self, Answer, Errand, Kind};
 use crate::workspace::{Workspace, make_directory, write};
 use crate::yard::{Job, Yard};
@@ -29,7 +29,11 @@ impl Examiner<'_> {
                 .await?;
         let reference = self.work.reference("work");
         let before = main.commit(&reference).await;
+        let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if answer.bundled {
+            if !inside::is_bundle(&out) {
+                return Err(unreadable("its commits were not handed over".into()));
+            }
             let bundle = inside::bundle_file(&out);
             let bundle = bundle.to_string_lossy();
             let to = format!("+HEAD:{reference}");
@@ -46,7 +50,11 @@ impl Examiner<'_> {
                 &bundle,
                 &to,
             ];
-            main.run(&fetch).await?;
+            main.run(&fetch).await.map_err(|error| match error {
+                // They will not get any better.
+                GitError::Failed { message, .. } => unreadable(format!("its commits are refused: {message}")),
+                GitError::Run(_) => error.into(),
+            })?;
         } else {
             // Nothing new: it says where it stands, which must be somewhere known.
             let head = main.commit(&answer.head).await.unwrap_or_else(|| self.work.base.clone());
@@ -54,6 +62,10 @@ impl Examiner<'_> {
         }
         let _ = std::fs::remove_dir_all(&errands);
         let head = main.commit(&reference).await.unwrap_or_else(|| self.work.base.clone());
+        if !main.output(&["merge-base", &self.work.base, &head]).await?.status.success() {
+            main.run(&["update-ref", &reference, before.as_deref().unwrap_or(&self.work.base)]).await?;
+            return Err(unreadable(format!("its commits do not go back to {}", self.work.base)));
+        }
         self.show_branch(&main, before.as_deref(), &head).await;
         Ok(head)
     }
@@ -105,8 +117,12 @@ async fn errand(
     };
     let (exit, log) = yard.run(job, settings, called_off).await?;
     if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
-        let answer = std::fs::read(inside::answer_file(&out))?;
-        return Ok((out, serde_json::from_slice(&answer).map_err(std::io::Error::other)?));
+        let unreadable = |error: std::io::Error| VerifyError::Unreadable {
+            workspace: workspace.tree.clone(),
+            reason: error.to_string(),
+        };
+        let answer = inside::read_answer(&out).map_err(unreadable)?;
+        return Ok((out, answer));
     }
     let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
     let reason = exit.end.error.unwrap_or(said);

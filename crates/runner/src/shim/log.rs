@@ -15,12 +15,14 @@ pub(crate) struct LogWriter {
     file: Option<File>,
     /// Bytes of output in all; a segment is named by where it begins.
     position: u64,
+    /// Of these, what is not in the file yet: a line is too little for a system call.
+    pending: Vec<u8>,
 }
 
 impl LogWriter {
     pub(crate) fn new(directory: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&directory)?;
-        Ok(Self { directory, segments: Vec::new(), file: None, position: 0 })
+        Ok(Self { directory, segments: Vec::new(), file: None, position: 0, pending: Vec::new() })
     }
 
     pub(crate) fn position(&self) -> u64 {
@@ -32,13 +34,20 @@ impl LogWriter {
         if full {
             self.next_segment();
         }
-        if let Some(file) = &mut self.file {
-            let _ = file.write_all(line);
-        }
+        self.pending.extend_from_slice(line);
         self.position += line.len() as u64;
     }
 
+    /// Puts what was written into the file.
+    pub(crate) fn flush(&mut self) {
+        if let Some(file) = &mut self.file {
+            let _ = file.write_all(&self.pending);
+        }
+        self.pending.clear();
+    }
+
     fn next_segment(&mut self) {
+        self.flush();
         self.file = File::create(segment(&self.directory, self.position)).ok();
         self.segments.push(self.position);
         if self.segments.len() > SEGMENTS {

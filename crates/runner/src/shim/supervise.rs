@@ -301,6 +301,7 @@ impl<'a> Supervised<'a> {
             rest = after;
         }
         self.take(stderr, rest, false);
+        self.log.flush();
     }
 
     fn take(&mut self, stderr: bool, bytes: &[u8], whole: bool) {
@@ -334,6 +335,7 @@ impl<'a> Supervised<'a> {
             }
             self.finish_line(stderr);
         }
+        self.log.flush();
     }
 
     fn conclude(mut self) -> Exit {

@@ -17,6 +17,7 @@ mod merged;
 mod messages;
 mod parallel;
 mod projects;
+mod real_clients;
 mod sessions;
 mod shapes;
 mod store_faults;

@@ -1,0 +1,415 @@
+//! Do real clients get through real work? `saihai up` starts them as it starts them for everybody: in
+//! the strict sandbox, in a clone, with an environment built from nothing. Only their vendor is played.
+//!
+//! They run where `SAIHAI_REAL_CLIENTS` names the directory that `scripts/clients` installed them in.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::mcp;
+use testkit::model::{Behaviour, ModelServer};
+
+use crate::world::{World, column, texts};
+
+/// Far longer than any of it takes on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const KEY: &str = "a-key-that-no-vendor-has-given-out";
+
+/// A client, and what a user with a proxy sets up for it.
+#[derive(Clone, Copy)]
+struct Real {
+    client: &'static str,
+    program: &'static str,
+    model: Option<&'static str>,
+    /// The variable that says where its vendor is, and the path there.
+    vendor: (&'static str, &'static str),
+    key: &'static str,
+    /// A file of `.saihai/clients/` that has it give up early, where there is such a setting.
+    impatient: Option<(&'static str, &'static str)>,
+    /// What is said when its login is refused.
+    advice: &'static str,
+}
+
+const CLAUDE: Real = Real {
+    client: "claude-code",
+    program: "claude",
+    model: None,
+    vendor: ("ANTHROPIC_BASE_URL", ""),
+    key: "ANTHROPIC_API_KEY",
+    impatient: Some(("settings.json", r#"{"env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}"#)),
+    advice: "Claude Code is not logged in: run `claude` and /login, or set ANTHROPIC_API_KEY for the agent",
+};
+
+const CODEX: Real = Real {
+    client: "codex",
+    program: "codex",
+    // Of the models that it knows it hides tools behind a search, which the scripted one does not make.
+    model: Some("scripted"),
+    vendor: ("OPENAI_BASE_URL", "/v1"),
+    key: "OPENAI_API_KEY",
+    impatient: None,
+    advice: "Codex is not logged in: run `codex login`, or set OPENAI_API_KEY for the agent",
+};
+
+const GEMINI: Real = Real {
+    client: "gemini",
+    program: "gemini",
+    // By default it asks other models first which one to ask.
+    model: Some("gemini-2.5-flash"),
+    vendor: ("GOOGLE_GEMINI_BASE_URL", ""),
+    key: "GEMINI_API_KEY",
+    impatient: Some(("settings.json", r#"{"general": {"maxAttempts": 1}}"#)),
+    advice: "Gemini CLI is not logged in: run `gemini` and log in there, or set GEMINI_API_KEY for the agent",
+};
+
+const OPENCODE: Real = Real {
+    client: "opencode",
+    program: "opencode",
+    model: None,
+    vendor: ("OPENAI_BASE_URL", "/v1"),
+    key: "OPENAI_API_KEY",
+    impatient: None,
+    advice: "opencode is not logged in: run `opencode auth login`, or set the key of the model's vendor for the agent",
+};
+
+impl Real {
+    /// Where it is installed; without that the test says so and ends.
+    fn bin(self) -> Option<PathBuf> {
+        let Some(clients) = std::env::var_os("SAIHAI_REAL_CLIENTS").filter(|value| !value.is_empty()) else {
+            let advice = "SAIHAI_REAL_CLIENTS is not set (scripts/test --real-clients sets it)";
+            eprintln!("skipped: {} does not run, {advice}", self.program);
+            return None;
+        };
+        let bin = PathBuf::from(clients).join(self.program).join("node_modules/.bin");
+        assert!(
+            bin.join(self.program).exists(),
+            "there is no {} in {}: run scripts/clients",
+            self.program,
+            bin.display()
+        );
+        Some(bin)
+    }
+
+    /// The definition of an agent of this client.
+    fn agent(self, id: &str, rank: &str, model_url: &str, bin: &std::path::Path) -> String {
+        let model = self.model.map(|model| format!("model: {model}\n")).unwrap_or_default();
+        let (variable, path) = self.vendor;
+        let (client, key) = (self.client, self.key);
+        let bin = bin.display();
+        format!(
+            "id: {id}\nname: {id}\nrole_type: developer\nmode: guided\nclient: {client}\n{model}{rank}\
+             system_prompt: Do what you are told.\n\
+             env:\n  PATH: {bin}:/usr/local/bin:/usr/bin:/bin\n  {variable}: {model_url}{path}\n  {key}: {KEY}\n"
+        )
+    }
+}
+
+/// `saihai up` in a project with real clients and a vendor that is played.
+struct Stage {
+    // Ended in this order.
+    up: Up,
+    world: World,
+    _vendor: ModelServer,
+}
+
+/// Ends its agents when it is dropped, and sees that none of their processes is left (R4).
+struct Up {
+    process: Child,
+    log: PathBuf,
+    marker: String,
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let told = std::process::Command::new("kill").arg(self.process.id().to_string()).status();
+        let ended = told.is_ok_and(|told| told.success())
+            && until(|| self.process.try_wait().ok().flatten()).is_some_and(|end| end.success());
+        if !ended {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
+        let left = until(|| Some(self.left()).filter(Vec::is_empty)).is_none().then(|| self.left());
+        if std::thread::panicking() {
+            eprintln!("{}", self.told());
+        } else {
+            assert!(ended && left.is_none(), "left: {left:?}\n{}", self.told());
+        }
+    }
+}
+
+impl Up {
+    /// What it has told so far.
+    fn told(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// The processes that have to do with this world: it is in the HOME of each.
+    fn left(&self) -> Vec<String> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let read = |process: &std::fs::DirEntry, name: &str| {
+            let text = std::fs::read(process.path().join(name)).unwrap_or_default();
+            String::from_utf8_lossy(&text).replace('\0', " ")
+        };
+        let ours = processes.filter(|process| read(process, "environ").contains(&self.marker));
+        ours.map(|process| read(&process, "cmdline")).filter(|line| !line.is_empty()).collect()
+    }
+}
+
+/// What `find` finds, if it does in time.
+fn until<T>(mut find: impl FnMut() -> Option<T>) -> Option<T> {
+    let began = Instant::now();
+    loop {
+        match find() {
+            Some(found) => return Some(found),
+            None if began.elapsed() > PATIENCE => return None,
+            None => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+}
+
+impl Stage {
+    /// With agents as these definitions have them, which are told where the vendor is. `None`: a client
+    /// is not installed.
+    async fn set(behaviour: Behaviour, team: &[(&str, Real, &str)]) -> Option<Self> {
+        let bins = team.iter().map(|(_, real, _)| real.bin()).collect::<Option<Vec<_>>>()?;
+        let vendor = ModelServer::start(behaviour).await.unwrap();
+        let world = World::repository();
+        world.ok(&["init"]);
+        std::fs::remove_dir_all(world.repository.join(".saihai/agents")).unwrap();
+        for ((id, real, rank), bin) in team.iter().zip(&bins) {
+            world.write(&format!(".saihai/agents/{id}.yaml"), real.agent(id, rank, &vendor.url(), bin));
+            if let (Some((file, text)), true) = (real.impatient, behaviour != Behaviour::Guided) {
+                world.write(&format!(".saihai/clients/{}/{file}", real.client), text);
+            }
+        }
+        // Sandbox and isolation are as they are when nobody says anything: strict, and a clone. The
+        // pause is longer than a test needs to see it, and short where it is waited for.
+        let pause = if behaviour == Behaviour::Guided { 1 } else { 100 };
+        let checks = "dod:\n  checks:\n    - {type: written, command: test -s README.md}\n";
+        world.write(".saihai/config.yaml", format!("limits: {{backoff_first: {pause}}}\n{checks}"));
+        world.write("README.md", "A shop.\n");
+        world.git(&["add", "."]);
+        world.git(&["commit", "--quiet", "--message=saihai"]);
+        let up = Self::up(&world);
+        Some(Self { up, world, _vendor: vendor })
+    }
+
+    fn up(world: &World) -> Up {
+        let log = world.path().join("up.log");
+        let output = File::create(&log).unwrap();
+        let mut command = world.command(&["up", "--listen", "127.0.0.1:0", "--stop-agents"]);
+        command.stdout(Stdio::from(output.try_clone().unwrap())).stderr(Stdio::from(output));
+        let process = command.spawn().unwrap();
+        let up = Up { process, log, marker: world.path().canonicalize().unwrap().display().to_string() };
+        until(|| up.told().contains("/mcp").then_some(())).expect("it listens");
+        up
+    }
+
+    /// A task that is started.
+    fn task(&self, title: &str, description: &str, agent: &str) -> String {
+        let task = self.world.ok(&["task", "add", title, "-d", description, "--assign", agent, "--quiet"]);
+        self.world.ok(&["task", "start", &task]);
+        task
+    }
+
+    /// What the condition waits for.
+    #[track_caller]
+    fn until<T>(&self, what: &str, condition: impl FnMut() -> Option<T>) -> T {
+        until(condition).unwrap_or_else(|| panic!("in {PATIENCE:?} it never came to this: {what}"))
+    }
+
+    /// The task, once its work is merged.
+    #[track_caller]
+    fn done(&self, task: &str) -> Value {
+        let settled = |status: &Value| !matches!(status.as_str(), Some("backlog" | "todo" | "in_progress"));
+        let shown = || Some(self.world.json(&["task", "show", task])).filter(|shown| settled(&shown["status"]));
+        let shown = self.until("the task is settled", shown);
+        assert_eq!((shown["status"].as_str(), shown["attempts"].as_u64()), (Some("done"), Some(0)), "{shown}");
+        shown
+    }
+
+    /// The first session of a task, once it is over.
+    #[track_caller]
+    fn first_session(&self, task: &str) -> Value {
+        self.until("the first session is over", || {
+            let sessions = self.world.json(&["session", "list", "--task", task]);
+            sessions.get(0).filter(|session| session["status"] == "ended").cloned()
+        })
+    }
+
+    /// What is said about an agent, whose task has cost it nothing yet, to who asks whether to start it.
+    async fn held(&self, task: &str, agent: &str) -> Value {
+        let token = self.world.json(&["token", "create", "--role", "coordinator"])["token"].clone();
+        let told = self.up.told();
+        let url = told.split_whitespace().find(|word| word.ends_with("/mcp")).unwrap();
+        let mut coordinator = mcp::Client::http(url, token.as_str());
+        let answer = coordinator.must("get_agent_action", json!({ "agent_id": agent, "project_id": "shop" })).await;
+        let shown = self.world.json(&["task", "show", task]);
+        assert_eq!((shown["status"].as_str(), shown["attempts"].as_u64()), (Some("in_progress"), Some(0)), "{shown}");
+        answer
+    }
+
+    /// Nothing but the merged work reached the user's repository.
+    #[track_caller]
+    fn nothing_else_changed(&self) {
+        assert_eq!(self.world.git(&["status", "--porcelain"]), "");
+        // opencode writes into what it takes for the repository's git directory.
+        assert!(!self.world.repository.join(".git/opencode").exists());
+        let branches = self.world.git(&["branch", "--list", "--format=%(refname:short)"]);
+        assert!(branches.lines().all(|branch| branch == "main" || branch.starts_with("task-")), "{branches}");
+    }
+}
+
+const WORKER: &str = "hierarchy_type: worker\ndecompose: never\nscope: {write: [\"src/**\"]}\n";
+
+/// A whole task: told what to do it writes with its own tools, commits, reports, logs out and ends, and
+/// the work is checked and merged.
+async fn works(real: Real) {
+    let Some(stage) = Stage::set(Behaviour::Guided, &[("coder", real, WORKER)]).await else { return };
+    let task = stage.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
+    stage.done(&task);
+    let session = stage.first_session(&task);
+    assert_eq!([&session["end_reason"], &session["dod_result"], &session["verdict"]], ["exited", "merged", "done"]);
+    assert_eq!((session["exit_code"].as_i64(), texts(&session["artifacts"])), (Some(0), vec!["src/hello.md"]));
+    let usage = &session["usage"];
+    assert!(usage["input_tokens"].as_u64() > Some(0) && usage["output_tokens"].as_u64() > Some(0), "{session}");
+    assert_eq!(usage["cost_micros"].is_u64(), real.client == "claude-code", "only one tells: {session}");
+
+    let steps = stage.world.json(&["session", "trace", session["id"].as_str().unwrap()]);
+    let step = |step: &Value| step["tool"].as_str().or(step["action"].as_str()).map(str::to_owned);
+    let steps: Vec<_> = steps.as_array().unwrap().iter().filter_map(step).collect();
+    // The actions between the calls are the answers of `get_next_action`.
+    let told =
+        ["report_model", "report_model", "get_task", "get_my_task", "work", "report_completed", "logout", "logout"];
+    assert_eq!(steps, [&["authenticate"], &told[..]].concat());
+
+    assert!(stage.world.read("src/hello.md").starts_with("# Greet\n"));
+    assert!(stage.world.git(&["log", "--format=%an"]).lines().any(|author| author == "coder"), "it committed itself");
+    stage.nothing_else_changed();
+}
+
+/// A vendor that asks for patience gets it: the account is parked, and the task pays nothing.
+async fn is_rate_limited(real: Real) {
+    let Some(stage) = Stage::set(Behaviour::RateLimited, &[("coder", real, WORKER)]).await else { return };
+    let task = stage.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
+    let session = stage.first_session(&task);
+    assert_eq!(session["verdict_detail"], json!({ "none": "rate_limited" }), "{session}");
+    let held = stage.held(&task, "coder").await;
+    assert_eq!([&held["action"], &held["reason"]], ["hold", "cooling_down"], "{held}");
+    let parked = format!("{} is rate limited until {}", real.client, held["until"].as_str().unwrap());
+    stage.until(&parked, || stage.up.told().contains(&parked).then_some(()));
+    let why = stage.world.ok(&["task", "why", &task]);
+    assert!(why.contains("it is pausing until"), "{why}");
+    stage.nothing_else_changed();
+}
+
+/// A login that the vendor refuses is nobody's failed attempt: who set it up is told what to do.
+async fn is_logged_out(real: Real) {
+    let Some(stage) = Stage::set(Behaviour::Unauthorised, &[("coder", real, WORKER)]).await else { return };
+    let task = stage.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
+    let session = stage.first_session(&task);
+    assert_eq!(session["end_reason"], "launch_failed", "{session}");
+    assert_eq!(session["verdict_detail"], json!({ "none": "launch_failed" }), "{session}");
+    let error = session["error"].as_str().unwrap();
+    assert!(error.starts_with(real.advice) && error.contains("The key is wrong."), "{error}");
+    let held = stage.held(&task, "coder").await;
+    assert_eq!([&held["action"], &held["reason"]], ["hold", "cooling_down"], "{held}");
+    stage.until("it is told", || stage.up.told().contains(real.advice).then_some(()));
+    stage.nothing_else_changed();
+}
+
+/// T3, R1, R2, R5, R6, F45, F46, F47
+#[tokio::test(flavor = "multi_thread")]
+async fn claude_code_works() {
+    works(CLAUDE).await;
+}
+
+/// T3, R1, R2, R5, R6, F45, F46, F47
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_works() {
+    works(CODEX).await;
+}
+
+/// T3, R1, R2, R5, R6, F45, F46, F47
+#[tokio::test(flavor = "multi_thread")]
+async fn gemini_works() {
+    works(GEMINI).await;
+}
+
+/// T3, R1, R2, R5, R6, F45, F46, F47
+#[tokio::test(flavor = "multi_thread")]
+async fn opencode_works() {
+    works(OPENCODE).await;
+}
+
+/// T3, R5, A3, F33, F34
+#[tokio::test(flavor = "multi_thread")]
+async fn claude_code_is_rate_limited() {
+    is_rate_limited(CLAUDE).await;
+}
+
+/// T3, R5, A3, F33, F34
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_is_rate_limited() {
+    is_rate_limited(CODEX).await;
+}
+
+/// T3, R5, A3, F33, F34
+#[tokio::test(flavor = "multi_thread")]
+async fn gemini_is_rate_limited() {
+    is_rate_limited(GEMINI).await;
+}
+
+/// T3, R5, A3, F33, F34
+#[tokio::test(flavor = "multi_thread")]
+async fn opencode_is_rate_limited() {
+    is_rate_limited(OPENCODE).await;
+}
+
+/// T3, R5, A3, F33
+#[tokio::test(flavor = "multi_thread")]
+async fn claude_code_is_logged_out() {
+    is_logged_out(CLAUDE).await;
+}
+
+/// T3, R5, A3, F33
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_is_logged_out() {
+    is_logged_out(CODEX).await;
+}
+
+/// T3, R5, A3, F33
+#[tokio::test(flavor = "multi_thread")]
+async fn gemini_is_logged_out() {
+    is_logged_out(GEMINI).await;
+}
+
+/// T3, R5, A3, F33
+#[tokio::test(flavor = "multi_thread")]
+async fn opencode_is_logged_out() {
+    is_logged_out(OPENCODE).await;
+}
+
+/// T3, R5, R6: a manager splits a task for workers of other vendors, waits, and reports when they are
+/// through.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_of_three_vendors_works() {
+    let worker = "hierarchy_type: worker\nparent: lead\ndecompose: never\nscope: {write: [\"work/**\"]}\n";
+    let team = [("lead", CLAUDE, "hierarchy_type: manager\n"), ("reader", CODEX, worker), ("writer", GEMINI, worker)];
+    let Some(stage) = Stage::set(Behaviour::Guided, &team).await else { return };
+    let task = stage.task("Greet everybody", "Write greetings, each into a file of its own.", "lead");
+    stage.done(&task);
+    let children = stage.world.json(&["task", "list", "--parent", &task, "--all"]);
+    assert_eq!(column(&children, "status"), ["done", "done"]);
+    let mut workers = column(&children, "assignee_id");
+    workers.sort_unstable();
+    assert_eq!(workers, ["reader", "writer"]);
+    for child in column(&children, "id") {
+        assert!(stage.world.read(&format!("work/{child}.md")).contains(child));
+    }
+    stage.nothing_else_changed();
+}

@@ -5,6 +5,10 @@ use board::{Client, Span, Timestamp, VendorTrouble};
 /// How long a limit holds whose end nobody told.
 const UNTOLD: Span = Span::seconds(60);
 
+/// How long a limit holds at least. Told to come back in a second, a client has done so several times
+/// before it ends: to start it again at once is what got it refused (F33).
+const SHORTEST: Span = Span::seconds(10);
+
 /// No vendor's limit is longer; what says so is misread.
 const LONGEST: Span = Span::minutes(32 * 24 * 60);
 
@@ -47,7 +51,8 @@ impl Failure {
         match self.refusal {
             Refusal::RateLimited(until) => {
                 let until = until.filter(|until| *until > self.at && *until < self.at + LONGEST);
-                Some(VendorTrouble::RateLimited { until: until.unwrap_or(self.at + UNTOLD) })
+                let until = until.map_or(self.at + UNTOLD, |until| until.max(self.at + SHORTEST));
+                Some(VendorTrouble::RateLimited { until })
             }
             Refusal::Unavailable => Some(VendorTrouble::Unavailable),
             Refusal::LoggedOut => None,

@@ -58,7 +58,8 @@ fn a_vendors_refusal_is_recognised() {
         (Client::Gemini, "429", 173, Some(VendorTrouble::RateLimited { until: NOW + Span(38_200) })),
         (Client::Gemini, "500", 244, unavailable),
         (Client::Gemini, "unreachable", 1, unavailable),
-        (Client::Opencode, "429", 1, limited(1)),
+        // One second, by its headers, and it has waited that long six times.
+        (Client::Opencode, "429", 1, limited(10)),
     ] {
         let heard = heard(client, recording, Some(exit_code));
         assert_eq!((heard.trouble, heard.login), (expected, None), "{client} {recording}");
@@ -121,14 +122,15 @@ fn trouble_that_a_client_got_over_is_none() {
     }
 }
 
-/// F34: the vendors name the end of a limit in many ways.
+/// F33, F34: the vendors name the end of a limit in many ways, and of some it has only just begun.
 #[test]
 fn the_end_of_a_limit_is_read_from_words_and_headers() {
     let said = |message: &str| {
         let line = serde_json::json!({ "type": "turn.failed", "error": { "message": message } }).to_string();
         read(Client::Codex, [line.as_bytes()], Some(1)).trouble
     };
-    assert_eq!(said("Rate limit reached for gpt-x. Please try again in 1.898s. Visit …"), Some(until(1_898)));
+    assert_eq!(said("Rate limit reached for gpt-x. Please try again in 41.898s. Visit …"), Some(until(41_898)));
+    assert_eq!(said("Rate limit reached for gpt-x. Please try again in 1.898s. Visit …"), limited(10));
     assert_eq!(said("You've hit your usage limit. Upgrade to Pro or try again in 3 days 2 hours 5 minutes."), {
         limited(((3 * 24 + 2) * 60 + 5) * 60)
     });
@@ -150,7 +152,8 @@ fn the_end_of_a_limit_is_read_from_words_and_headers() {
     };
     for (given, expected) in [
         (serde_json::json!({ "retry-after": "90" }), limited(90)),
-        (serde_json::json!({ "retry-after-ms": "1500", "retry-after": "2" }), Some(until(1_500))),
+        (serde_json::json!({ "retry-after-ms": "10500", "retry-after": "11" }), Some(until(10_500))),
+        (serde_json::json!({ "retry-after-ms": "1500", "retry-after": "2" }), limited(10)),
         (serde_json::json!({ "retry-after": "Mon, 16 Nov 2026 02:36:27 GMT" }), limited(600)),
         (serde_json::json!({ "anthropic-ratelimit-unified-reset": "1794799587" }), limited(3600)),
         (serde_json::json!({ "retry-after": "soon" }), limited(60)),

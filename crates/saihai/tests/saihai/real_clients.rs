@@ -241,7 +241,7 @@ impl Stage {
         })
     }
 
-    /// What is said about an agent, whose task has cost it nothing yet, to who asks whether to start it.
+    /// What a coordinator is told that asks whether to start the agent. The task has paid nothing.
     async fn held(&self, task: &str, agent: &str) -> Value {
         let token = self.world.json(&["token", "create", "--role", "coordinator"])["token"].clone();
         let told = self.up.told();
@@ -392,6 +392,20 @@ async fn gemini_is_logged_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn opencode_is_logged_out() {
     is_logged_out(OPENCODE).await;
+}
+
+/// T3, R2: what is outside its scope cannot be changed, neither with its own tools nor in a shell: there
+/// is nothing to find fault with afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_is_confined_to_its_scope() {
+    for real in [CLAUDE, CODEX] {
+        let Some(stage) = Stage::set(Behaviour::Guided, &[("coder", real, WORKER)]).await else { return };
+        let task = stage.task("Greet", "Write a greeting into `README.md`.", "coder");
+        let session = stage.first_session(&task);
+        assert_eq!(session["verdict_detail"], json!({ "rejected": "no_change" }), "{session}");
+        assert_eq!(stage.world.read("README.md"), "A shop.\n");
+        stage.nothing_else_changed();
+    }
 }
 
 /// T3, R5, R6: a manager splits a task for workers of other vendors, waits, and reports when they are

@@ -201,6 +201,7 @@ fn about_ends() -> Vec<What> {
         ended(signal, Some(DodResult::Error), None),
         examined(Merge::NotTried),
         examined(Merge::Conflict { files: files() }),
+        examined(Merge::Waiting { reason: "src/a.rs has changes".into(), files: files() }),
         examined(Merge::Merged { commit: "c0ffee".into() }),
         What::Judged { session: SESSION, verdict: None },
     ];

@@ -7,7 +7,7 @@ use crate::team::{Team, failing_check, writing};
 use crate::world::{owner, project};
 
 /// The format, the length and the FNV-1a hash of the snapshot of a fixed board.
-const PINNED: (u32, usize, u64) = (2, 1503, 6399871203305205905);
+const PINNED: (u32, usize, u64) = (3, 1506, 3498735503446445738);
 
 /// A board with something in every one of its parts.
 fn fixed() -> Board {

@@ -78,6 +78,9 @@ impl Inner {
         logins::remember(&run, &launch.logins)?;
         self.yard.widen(&mut policy, &board.settings, &[&home, &temporary]);
         policy.execute.extend(launch.readable);
+        // Its own programs, where it has a PATH of its own.
+        let own_path = spec.env.get("PATH").map(|path| path.0.as_str()).unwrap_or_default();
+        policy.execute.extend(std::env::split_paths(own_path).filter(|path| path.is_absolute()));
         policy.read.extend(launch.stdin.clone());
         policy.read.extend(launch.files.iter().map(|(path, _)| path.clone()));
         if let (Some(ports), Some(own)) = (&mut policy.connect, port_of(&self.options.mcp_url)) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::next_action::{Choice, Step};
-use crate::verdict::{Verdict, WorkspaceFacts};
+use crate::verdict::{Merge, Verdict, WorkspaceFacts};
 use crate::words::words;
 use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
 
@@ -198,6 +198,16 @@ impl Session {
     /// It holds its task: running, about to run, or under verification.
     pub fn is_live(&self) -> bool {
         self.status != SessionStatus::Ended
+    }
+
+    /// What keeps its work from being merged, while it is under verification.
+    pub fn waits_to_merge(&self) -> Option<&str> {
+        match self.workspace.as_ref().map(|facts| &facts.merge) {
+            Some(Merge::Waiting { reason, .. }) if self.status == SessionStatus::Verifying => Some(reason),
+            Some(Merge::Waiting { .. } | Merge::NotTried | Merge::Conflict { .. } | Merge::Merged { .. }) | None => {
+                None
+            }
+        }
     }
 
     /// Its agent may still call.

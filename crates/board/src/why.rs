@@ -6,7 +6,7 @@ use crate::readiness::{Obstacle, obstacles};
 use crate::session::{EndReason, SessionStatus};
 use crate::staffing::{Action, Reason, Staffing, staff_task};
 use crate::task::{Status, Task};
-use crate::verdict::{Merge, Rejection};
+use crate::verdict::Rejection;
 use crate::{AgentId, Party, Refusal, SessionId, Span, TaskId, Timestamp};
 
 /// One line of the explanation. Its wording is in `text/why.rs`.
@@ -186,11 +186,7 @@ fn holder(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
     }
     Some(match session.status {
         SessionStatus::Verifying | SessionStatus::Ended => {
-            let waiting = match session.workspace.as_ref().map(|facts| &facts.merge) {
-                Some(Merge::Waiting { reason, .. }) => Some(reason.clone()),
-                Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Merged { .. }) | None => None,
-            };
-            Line::Verifying { session: session.id, waiting }
+            Line::Verifying { session: session.id, waiting: session.waits_to_merge().map(str::to_owned) }
         }
         SessionStatus::Starting | SessionStatus::Running => Line::Running {
             session: session.id,

@@ -7,7 +7,7 @@ use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
 
 use crate::git::Git;
 use crate::shim::{Left, Shim, Stop};
-use crate::verify::look;
+use crate::verify::Place;
 use crate::workspace::{Workspace, WorkspaceError, remove_all};
 use crate::yard::Yard;
 
@@ -141,8 +141,8 @@ async fn unsaved(yard: &Yard, board: &Board, task: TaskId, place: &Path) -> Resu
         return Ok(None);
     }
     let scratch = yard.places.root().join("gc");
-    let (head, left) =
-        look(yard, &board.settings, task, &workspace, &scratch).await.map_err(|error| error.to_string())?;
+    let place = Place { yard, settings: &board.settings, task, workspace: &workspace };
+    let (head, left) = place.look(&scratch).await.map_err(|error| error.to_string())?;
     let _ = remove_all(&scratch);
     if let Some(first) = left.first() {
         return Ok(Some(format!("{first} is not committed")));

@@ -3,12 +3,13 @@
 //! Nothing that is said here is believed. The commits are fetched from a file, their objects checked,
 //! and the verdict comes from the user's own repository.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
-use board::Scope;
+use board::{AgentSpec, Scope};
 use serde::{Deserialize, Serialize};
 
 use crate::git::environment;
@@ -18,8 +19,39 @@ use crate::scope::{Patterns, Writable};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Errand {
     pub(crate) kind: Kind,
+    /// Whose work it is: what a repository says of its user is not meant.
+    pub(crate) author: Author,
     /// Where the answer and the commits go.
     pub(crate) out: PathBuf,
+}
+
+/// Under which name an agent's work is committed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Author {
+    pub(crate) name: String,
+    pub(crate) email: String,
+}
+
+impl Author {
+    pub(crate) fn of(spec: &AgentSpec) -> Self {
+        let name = spec.name.replace(['\\', '"', '\n'], " ");
+        Self { name, email: format!("{}@saihai.localhost", spec.id) }
+    }
+
+    fn environment(&self) -> [(&'static str, &str); 2] {
+        [("GIT_AUTHOR_NAME", &self.name), ("GIT_AUTHOR_EMAIL", &self.email)]
+    }
+
+    /// For git to take it as author and committer, whatever is configured.
+    pub(crate) fn identity(self) -> [(String, String); 4] {
+        let variable = |whose: &str, what: &str| format!("GIT_{whose}_{what}");
+        [
+            (variable("AUTHOR", "NAME"), self.name.clone()),
+            (variable("AUTHOR", "EMAIL"), self.email.clone()),
+            (variable("COMMITTER", "NAME"), self.name),
+            (variable("COMMITTER", "EMAIL"), self.email),
+        ]
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,9 +117,11 @@ pub fn inside() -> ExitCode {
     let run = || -> io::Result<()> {
         let errand: Errand = serde_json::from_reader(io::stdin())?;
         let answer = match &errand.kind {
-            Kind::HandOver { message, scope, laid, known } => hand_over(&errand.out, message, scope, laid, known)?,
+            Kind::HandOver { message, scope, laid, known } => {
+                hand_over(&errand.out, &errand.author, message, scope, laid, known)?
+            }
             Kind::Look => look()?,
-            Kind::MergeTarget { target } => merge_target(target)?,
+            Kind::MergeTarget { target } => merge_target(&errand.author, target)?,
         };
         fs::write(answer_file(&errand.out), serde_json::to_vec(&answer)?)
     };
@@ -121,6 +155,10 @@ fn run(arguments: &[&str]) -> io::Result<String> {
     checked(arguments, git(arguments).output()?)
 }
 
+fn run_as(author: &Author, arguments: &[&str]) -> io::Result<String> {
+    checked(arguments, git(arguments).envs(author.environment()).output()?)
+}
+
 fn run_with(arguments: &[&str], input: &[u8]) -> io::Result<String> {
     let mut command = git(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -138,21 +176,32 @@ fn checked(arguments: &[&str], output: Output) -> io::Result<String> {
     Err(io::Error::other(format!("git {} failed: {message}", arguments.first().unwrap_or(&""))))
 }
 
-fn hand_over(out: &Path, message: &str, scope: &Scope, laid: &[String], known: &[String]) -> io::Result<Answer> {
+fn hand_over(
+    out: &Path,
+    author: &Author,
+    message: &str,
+    scope: &Scope,
+    laid: &[String],
+    known: &[String],
+) -> io::Result<Answer> {
     let (writable, scratch) = (Writable::new(scope, laid), Patterns::new(&scope.scratch));
     let ours = |path: &String| writable.allows(path) && !scratch.matches(path);
-    let (commit, mut left): (Vec<_>, Vec<_>) = uncommitted()?.into_iter().partition(ours);
+    let changes = uncommitted()?;
+    // What is staged whole needs nothing more; and git knows no path that it was told to forget.
+    let staged: BTreeSet<_> = changes.iter().filter(|change| change.staged).map(|change| change.path.clone()).collect();
+    let (commit, mut left): (Vec<_>, Vec<_>) = changes.into_iter().map(|change| change.path).partition(ours);
     let (unresolved, commit): (Vec<_>, Vec<_>) = commit.into_iter().partition(|path| has_markers(path));
     left.extend(unresolved);
-    if !commit.is_empty() {
-        let paths = commit.join("\0");
+    let add: Vec<_> = commit.iter().filter(|path| !staged.contains(*path)).map(String::as_str).collect();
+    if !add.is_empty() {
+        let paths = add.join("\0");
         let add = ["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"];
         run_with(&add, paths.as_bytes())?;
     }
     let staged = !git(&["diff", "--cached", "--quiet"]).status()?.success();
     if staged || run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_ok() {
         // Conflicts that nobody resolved cannot be committed, and the merge will say so.
-        if let Err(error) = run(&["commit", "--quiet", "--no-verify", "--message", message]) {
+        if let Err(error) = run_as(author, &["commit", "--quiet", "--no-verify", "--message", message]) {
             eprintln!("{error}");
         }
     }
@@ -169,14 +218,23 @@ fn hand_over(out: &Path, message: &str, scope: &Scope, laid: &[String], known: &
 
 fn look() -> io::Result<Answer> {
     let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
-    Ok(Answer { head, left: uncommitted()?, ..Answer::default() })
+    let left = uncommitted()?.into_iter().map(|change| change.path).collect();
+    Ok(Answer { head, left, ..Answer::default() })
+}
+
+struct Change {
+    path: String,
+    /// The index has all of it.
+    staged: bool,
 }
 
 /// Every path that differs from the last commit.
-fn uncommitted() -> io::Result<Vec<String>> {
+fn uncommitted() -> io::Result<Vec<Change>> {
     let status = run(&["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"])?;
     let entries = status.split('\0').filter(|entry| entry.len() > 3);
-    Ok(entries.map(|entry| entry[3..].to_owned()).collect())
+    Ok(entries
+        .filter_map(|entry| Some(Change { path: entry.get(3..)?.to_owned(), staged: entry.as_bytes()[1] == b' ' }))
+        .collect())
 }
 
 /// A file in which a conflict was left as git had marked it. A link may lead to what never ends.
@@ -193,11 +251,11 @@ fn has_markers(path: &str) -> bool {
     begins(b"<<<<<<< ") && begins(b">>>>>>> ")
 }
 
-fn merge_target(target: &str) -> io::Result<Answer> {
+fn merge_target(author: &Author, target: &str) -> io::Result<Answer> {
     // One that was begun before is gone on with.
     if run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_err() {
         let merge = ["merge", "--quiet", "--no-edit", "--no-verify", "--message", "Merge the target branch", target];
-        if let Err(error) = run(&merge) {
+        if let Err(error) = run_as(author, &merge) {
             eprintln!("{error}");
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use board::{AgentSpec, Client, Isolation};
 
 use crate::git::{Git, GitError};
+use crate::inside::Author;
 use crate::sandbox::Policy;
 use crate::scope;
 
@@ -159,10 +160,9 @@ impl Workspace {
     fn configure(&self, spec: &AgentSpec) -> Result<(), WorkspaceError> {
         let path = self.git.join("config");
         let mut config = fs::read_to_string(&path).unwrap_or_default();
-        let name = spec.name.replace(['\\', '"', '\n'], " ");
+        let Author { name, email } = Author::of(spec);
         config.push_str(&format!(
-            "[user]\n\tname = \"{name}\"\n\temail = \"{}@saihai.localhost\"\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n",
-            spec.id
+            "[user]\n\tname = \"{name}\"\n\temail = \"{email}\"\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
         ));
         if scope::sparse(&spec.scope).is_some() {
             config.push_str("[core]\n\tsparseCheckout = true\n\tsparseCheckoutCone = false\n");

@@ -14,10 +14,11 @@ use super::session::Claimed;
 use super::{Inner, logins};
 use crate::clients::{self, Assignment};
 use crate::git::Git;
+use crate::inside::Author;
 use crate::prompt::{Brief, prompt};
 use crate::sandbox::Policy;
 use crate::shim::{Exit, GRACE, Plan, Shim, Started};
-use crate::verify::{VerifyError, merge_target};
+use crate::verify::{Place, VerifyError};
 use crate::workspace::{Order, Workspace, WorkspaceError};
 use crate::yard::confined;
 
@@ -87,6 +88,10 @@ impl Inner {
             ports.push(own);
         }
         let mut env = self.yard.environment(&home, &temporary);
+        if task.is_some() && board.settings.isolation == Isolation::Worktree {
+            // A worktree's configuration is the user's, and that of the user's HOME is out of reach.
+            env.extend(Author::of(spec).identity());
+        }
         env.extend(spec.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
         env.extend(launch.env);
         let mut secrets = launch.secrets;
@@ -202,7 +207,8 @@ impl Inner {
         };
         let workspace = Workspace::prepare(&order).await?;
         if let Some(Rejection::Conflict { .. }) = task.feedback {
-            merge_target(&self.yard, &board.settings, task.id, &workspace, run, &target).await?;
+            let place = Place { yard: &self.yard, settings: &board.settings, task: task.id, workspace: &workspace };
+            place.merge_target(run, Author::of(spec), &target).await?;
         }
         Ok(workspace)
     }

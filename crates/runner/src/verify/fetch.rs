@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Examiner, GIT_TIME, VerifyError};
 use crate::git::{Git, GitError};
-use crate::inside::{self, Answer, Errand, Kind};
+use crate::inside::{self, Answer, Author, Errand, Kind};
 use crate::workspace::{Workspace, make_directory, write};
 use crate::yard::{Job, Yard};
 
@@ -24,9 +24,11 @@ impl Examiner<'_> {
             known: vec![self.work.base.clone(), target],
         };
         let errands = self.yard.places.session(self.work.session).join("hand-over");
-        let (out, answer) =
-            errand(self.yard, &self.work.settings, self.work.task.id, &workspace, &errands, kind, self.called_off)
-                .await?;
+        let place =
+            Place { yard: self.yard, settings: &self.work.settings, task: self.work.task.id, workspace: &workspace };
+        let errand = Errand { kind, author: Author::of(&self.work.spec), out: errands.join("out") };
+        let answer = place.run(&errands, &errand, self.called_off).await?;
+        let out = errand.out;
         let reference = self.work.reference("work");
         let before = main.commit(&reference).await;
         let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
@@ -84,75 +86,69 @@ impl Examiner<'_> {
     }
 }
 
-/// Does something in a workspace, inside the agent's sandbox.
-async fn errand(
-    yard: &Yard,
-    settings: &Settings,
-    task: TaskId,
-    workspace: &Workspace,
-    directory: &Path,
-    kind: Kind,
-    called_off: &CancellationToken,
-) -> Result<(std::path::PathBuf, Answer), VerifyError> {
-    let _ = std::fs::remove_dir_all(directory);
-    let (home, out) = (directory.join("home"), directory.join("out"));
-    make_directory(&home)?;
-    make_directory(&out)?;
-    let stdin = directory.join("errand.json");
-    write(&stdin, &serde_json::to_vec(&Errand { kind, out: out.clone() }).unwrap_or_default())?;
-    let mut policy = workspace.policy_for_git(&yard.repository).await?;
-    yard.widen(&mut policy, settings, &[&home, &out]);
-    let program = std::env::current_exe()?;
-    policy.execute.push(program.clone());
-    let job = Job {
-        spawn: &format!("{}-git", yard.spawn_name(task)),
-        directory: &directory.join("shim"),
-        program: &program,
-        arguments: vec!["inside".into()],
-        env: yard.environment(&home, &out),
-        cwd: &workspace.tree,
-        stdin: Some(stdin),
-        policy,
-        wall: GIT_TIME,
-    };
-    let (exit, log) = yard.run(job, settings, called_off).await?;
-    if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
-        let unreadable = |error: std::io::Error| VerifyError::Unreadable {
-            workspace: workspace.tree.clone(),
-            reason: error.to_string(),
+/// A workspace in which something is done for its agent, inside the agent's sandbox.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) yard: &'a Yard,
+    pub(crate) settings: &'a Settings,
+    pub(crate) task: TaskId,
+    pub(crate) workspace: &'a Workspace,
+}
+
+impl Place<'_> {
+    async fn run(
+        &self,
+        directory: &Path,
+        errand: &Errand,
+        called_off: &CancellationToken,
+    ) -> Result<Answer, VerifyError> {
+        let Self { yard, settings, workspace, .. } = *self;
+        let _ = std::fs::remove_dir_all(directory);
+        let (home, out) = (directory.join("home"), &errand.out);
+        make_directory(&home)?;
+        make_directory(out)?;
+        let stdin = directory.join("errand.json");
+        write(&stdin, &serde_json::to_vec(errand).unwrap_or_default())?;
+        let mut policy = workspace.policy_for_git(&yard.repository).await?;
+        yard.widen(&mut policy, settings, &[&home, out]);
+        let program = std::env::current_exe()?;
+        policy.execute.push(program.clone());
+        let job = Job {
+            spawn: &format!("{}-git", yard.spawn_name(self.task)),
+            directory: &directory.join("shim"),
+            program: &program,
+            arguments: vec!["inside".into()],
+            env: yard.environment(&home, out),
+            cwd: &workspace.tree,
+            stdin: Some(stdin),
+            policy,
+            wall: GIT_TIME,
         };
-        let answer = inside::read_answer(&out).map_err(unreadable)?;
-        return Ok((out, answer));
+        let (exit, log) = yard.run(job, settings, called_off).await?;
+        let unreadable = |reason| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
+        if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
+            return inside::read_answer(out).map_err(|error| unreadable(error.to_string()));
+        }
+        let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
+        Err(unreadable(exit.end.error.unwrap_or(said)))
     }
-    let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
-    let reason = exit.end.error.unwrap_or(said);
-    Err(VerifyError::Unreadable { workspace: workspace.tree.clone(), reason })
-}
 
-/// Merges the target into the workspace and leaves the conflicts there for the agent (V3).
-pub(crate) async fn merge_target(
-    yard: &Yard,
-    settings: &Settings,
-    task: TaskId,
-    workspace: &Workspace,
-    directory: &Path,
-    target: &str,
-) -> Result<Vec<String>, VerifyError> {
-    let kind = Kind::MergeTarget { target: target.to_owned() };
-    let directory = directory.join("merge-target");
-    let (_, answer) = errand(yard, settings, task, workspace, &directory, kind, &CancellationToken::new()).await?;
-    let _ = std::fs::remove_dir_all(&directory);
-    Ok(answer.left)
-}
+    /// Merges the target into the workspace and leaves the conflicts there for the agent (V3).
+    pub(crate) async fn merge_target(&self, run: &Path, author: Author, target: &str) -> Result<(), VerifyError> {
+        let directory = run.join("merge-target");
+        let kind = Kind::MergeTarget { target: target.to_owned() };
+        let errand = Errand { kind, author, out: directory.join("out") };
+        self.run(&directory, &errand, &CancellationToken::new()).await?;
+        let _ = std::fs::remove_dir_all(&directory);
+        Ok(())
+    }
 
-/// What is in a workspace: its last commit, and what is not committed.
-pub(crate) async fn look(
-    yard: &Yard,
-    settings: &Settings,
-    task: TaskId,
-    workspace: &Workspace,
-    directory: &Path,
-) -> Result<(String, Vec<String>), VerifyError> {
-    let (_, answer) = errand(yard, settings, task, workspace, directory, Kind::Look, &CancellationToken::new()).await?;
-    Ok((answer.head, answer.left))
+    /// What is in the workspace: its last commit, and what is not committed.
+    pub(crate) async fn look(&self, directory: &Path) -> Result<(String, Vec<String>), VerifyError> {
+        // Nothing is committed.
+        let author = Author { name: String::new(), email: String::new() };
+        let errand = Errand { kind: Kind::Look, author, out: directory.join("out") };
+        let answer = self.run(directory, &errand, &CancellationToken::new()).await?;
+        Ok((answer.head, answer.left))
+    }
 }

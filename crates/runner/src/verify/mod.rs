@@ -18,7 +18,7 @@ use crate::git::{Git, GitError};
 use crate::workspace::{Workspace, WorkspaceError};
 use crate::yard::Yard;
 
-pub(crate) use self::fetch::{look, merge_target};
+pub(crate) use self::fetch::Place;
 
 /// The most time git has for one errand in a workspace.
 const GIT_TIME: Duration = Duration::from_secs(600);

@@ -35,6 +35,7 @@ impl Show {
                     format!("  verdict    {}", or_dash(view.verdict)),
                 ];
                 lines.extend(view.error.map(|error| format!("  error      {}", clean(error))));
+                lines.extend(session.waits_to_merge().map(|reason| format!("  waits      {}", clean(reason))));
                 lines.extend(view.artifacts.iter().map(|file| format!("  changed    {}", clean(file))));
                 lines.join("\n")
             },

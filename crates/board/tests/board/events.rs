@@ -48,7 +48,9 @@ fn holds(now: &serde_json::Value, then: &serde_json::Value) -> bool {
     use serde_json::Value::{Array, Object};
     match (now, then) {
         (Object(now), Object(then)) => then.iter().all(|(key, then)| now.get(key).is_some_and(|now| holds(now, then))),
-        (Array(now), Array(then)) => now.len() == then.len() && now.iter().zip(then).all(|(now, then)| holds(now, then)),
+        (Array(now), Array(then)) => {
+            now.len() == then.len() && now.iter().zip(then).all(|(now, then)| holds(now, then))
+        }
         (now, then) => now == then,
     }
 }

@@ -18,6 +18,7 @@ mod messages;
 mod parallel;
 mod projects;
 mod real_clients;
+mod runner;
 mod sessions;
 mod shapes;
 mod store_faults;

@@ -1,0 +1,449 @@
+//! Is work judged by what is there, merged once, and nobody else's files touched?
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Team, checks, processes_with, wait_for};
+
+/// Sets a script off differently in each session: `nth` is 1 in the first.
+const COUNT: &str = r#"count="$(git rev-parse --absolute-git-dir)/count"; nth=$(($(cat "$count" 2>/dev/null || echo 0) + 1)); echo $nth > "$count""#;
+
+fn counted(script: &str) -> String {
+    format!("{COUNT}\n{script}")
+}
+
+#[track_caller]
+fn detail(team: &Team, session: u32) -> String {
+    let session = team.until_session(session, "a verdict", |session| session["verdict"] != Value::Null);
+    session["verdict_detail"].to_string()
+}
+
+/// V2, F65, F66: exit 0 with nothing changed is no work done; after the last attempt it has failed.
+#[test]
+fn nothing_changed_is_not_done() {
+    let team = Team::configured("echo all done", &json!({ "limits": { "max_attempts": 2 } }));
+    let task = team.start("Do nothing");
+    let head = team.world.git(&["rev-parse", "main"]);
+    let up = team.up();
+    let task = team.until(&task, "failed");
+    assert_eq!(detail(&team, 1), r#"{"rejected":"no_change"}"#);
+    assert_eq!(task["attempts"], 2);
+    assert_eq!(team.world.git(&["rev-parse", "main"]), head);
+    up.stop();
+}
+
+/// V2: unless that is what the task is about.
+#[test]
+fn research_may_change_nothing() {
+    let team = Team::configured("echo looked", &checks(&[("never", "false")]));
+    let up = team.up();
+    for options in [["--type", "research"].as_slice(), &["--allow-empty"]] {
+        let task = team.start_with("Look", options);
+        team.until(&task, "done");
+    }
+    up.stop();
+}
+
+/// V4: what was left uncommitted is committed with the task's title; scratch and ignored files are not.
+#[test]
+fn leftovers_are_committed_for_the_agent() {
+    let team = Team::new(
+        "echo new > src/new.txt; git rm -q src/a.txt; mkdir -p target src/deep; echo x > target/x; echo x > src/deep/y; echo i > src/x.ignored",
+    );
+    team.world.write(".gitignore", "*.ignored\n");
+    team.commit("ignore");
+    let task = team.start("Add what is new");
+    let up = team.up();
+    team.until(&task, "done");
+    let files = team.world.git(&["ls-tree", "-r", "--name-only", "main", "src", "target"]);
+    assert_eq!(files.lines().collect::<Vec<_>>(), ["src/deep/y", "src/new.txt"]);
+    let work = team.world.git(&["log", "-1", "--format=%s|%an <%ae>|%cn", "main^2"]);
+    assert_eq!(work, "Add what is new|solo <solo@saihai.localhost>|Saihai", "the agent's, committed for it");
+    assert_eq!(team.world.git(&["status", "--short"]), "");
+    up.stop();
+}
+
+/// V2, V3: a conflict goes back with its files; the next session finds the markers, and what it makes of them is merged.
+#[test]
+fn a_conflict_is_resolved_by_its_agent() {
+    let team = Team::new(&counted(
+        r#"
+        if [ $nth = 1 ]; then gate ready; echo mine > src/a.txt; git commit -qam mine
+        else grep -c '^<<<<<<<\|^>>>>>>>' src/a.txt | sed 's/^/markers /'; grep -c src/a.txt - | sed 's/^/prompt /'; printf 'mine\ntheirs\n' > src/a.txt; fi
+        "#,
+    ));
+    let task = team.start("Conflict");
+    let up = team.up();
+    team.at(1, "ready");
+    team.world.write("src/a.txt", "theirs\n");
+    team.commit("theirs");
+    team.open(1, "ready");
+    let first = detail(&team, 1);
+    assert!(first.contains("conflict") && first.contains("src/a.txt"), "{first}");
+    team.until(&task, "done");
+    let log = team.log(2);
+    assert!(log.contains("markers 2"), "{log}");
+    assert!(
+        log.lines().any(|line| line.starts_with("prompt ") && line != "prompt 0"),
+        "the prompt names the file: {log}"
+    );
+    assert_eq!(team.merged("src/a.txt").as_deref(), Some("mine\ntheirs\n"));
+    assert_eq!(team.world.read("src/a.txt"), "mine\ntheirs\n", "the user's own files have followed");
+    up.stop();
+}
+
+/// V3: an agent that leaves the markers where they are has not resolved anything.
+#[test]
+fn markers_that_are_left_are_a_conflict_still() {
+    let team = Team::configured(
+        &counted("if [ $nth = 1 ]; then gate ready; echo mine > src/a.txt; else echo looked at it; fi"),
+        &json!({ "limits": { "max_attempts": 2 } }),
+    );
+    let task = team.start("Conflict");
+    let up = team.up();
+    team.at(1, "ready");
+    team.world.write("src/a.txt", "theirs\n");
+    team.commit("theirs");
+    team.open(1, "ready");
+    team.until(&task, "failed");
+    assert!(detail(&team, 2).contains("conflict"));
+    assert_eq!(team.merged("src/a.txt").as_deref(), Some("theirs\n"));
+    up.stop();
+}
+
+/// V3, V5: what a failing check said is in the next prompt, fenced; the work goes on from where it was.
+#[test]
+fn the_next_session_knows_what_failed() {
+    let settings = checks(&[("spelling", "grep -q right src/b.txt || { echo 'b.txt is WRONG-9731'; exit 3; }")]);
+    let team = Team::configured(
+        &counted(
+            "if [ $nth = 1 ]; then echo wrong > src/b.txt; else cat | grep WRONG-9731; cat src/b.txt; echo right > src/b.txt; fi",
+        ),
+        &settings,
+    );
+    let task = team.start("Spell");
+    let up = team.up();
+    let task = team.until(&task, "done");
+    let first = detail(&team, 1);
+    assert!(first.contains("spelling") && first.contains("WRONG-9731") && first.contains("\"fail\""), "{first}");
+    assert_eq!(team.session(1)["dod_result"], "failed");
+    let log = team.log(2);
+    assert!(log.contains("b.txt is WRONG-9731") && log.contains("wrong"), "{log}");
+    assert_eq!(task["attempts"], 1);
+    assert_eq!(team.merged("src/b.txt").as_deref(), Some("right\n"));
+    up.stop();
+}
+
+/// V5, F66: a check that takes too long is killed with all it started; one that cannot run did not run; neither is a pass.
+#[test]
+fn a_check_that_hangs_or_cannot_run_is_no_pass() {
+    let name = format!("hang-{}", std::process::id());
+    let hang = format!(
+        "setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' {name} & trap '' TERM; while :; do sleep 1; done"
+    );
+    for (command, outcome, dod) in [
+        (hang.as_str(), "timed_out", "timeout"),
+        ("no-such-check-anywhere", "did_not_run", "error"),
+        ("kill -9 $$", "fail", "failed"),
+        ("/etc/passwd", "did_not_run", "error"),
+    ] {
+        let settings = json!({ "limits": { "max_attempts": 1 }, "dod": { "timeout": 1, "checks": [{ "type": "it", "command": command }] } });
+        let team = Team::configured("echo work > src/b.txt", &settings);
+        let task = team.start("Be checked");
+        let up = team.up();
+        team.until(&task, "failed");
+        let verdict = detail(&team, 1);
+        assert!(verdict.contains(outcome), "{command}: {verdict}");
+        assert_eq!(team.session(1)["dod_result"], dod, "{command}");
+        assert!(processes_with(&name).is_empty(), "{command}");
+        assert_eq!(team.merged("src/b.txt"), None);
+        up.stop();
+    }
+}
+
+/// V5: the checks run after the setup, on the candidate, sandboxed; without the setup they do not run.
+#[test]
+fn a_setup_that_fails_is_no_pass() {
+    let settings = json!({ "limits": { "max_attempts": 1 }, "dod": { "setup": "echo no network; exit 1", "checks": [{ "type": "ok", "command": "true" }] } });
+    let team = Team::configured("echo work > src/b.txt", &settings);
+    let task = team.start("Set up");
+    let up = team.up();
+    team.until(&task, "failed");
+    let verdict = detail(&team, 1);
+    assert!(
+        verdict.contains("setup") && verdict.contains("no network") && verdict.contains("did_not_run"),
+        "{verdict}"
+    );
+    up.stop();
+}
+
+/// V5, R2: a check sees the merged result, is confined like the agent, and keeps its caches, which no candidate carries.
+#[test]
+fn checks_run_on_the_merged_result_in_a_sandbox() {
+    let command = "test -f src/theirs.txt && test -f src/b.txt && ! cat ../../../saihai.db && ! touch ../escaped && git log -1 --format=%s && mkdir -p target && echo run >> target/cache && echo cache $(wc -l < target/cache)";
+    let team = Team::configured("gate ready; echo work > src/b.txt", &checks(&[("merged", command)]));
+    team.world.write(".gitignore", "target/\n");
+    team.commit("ignore");
+    let up = team.up();
+    for number in [1, 2] {
+        let task = team.start("Be checked");
+        team.at(number, "ready");
+        team.world.write("src/theirs.txt", number.to_string());
+        team.world.write("src/b.txt", format!("before {number}\n"));
+        team.world.git(&["add", "src/theirs.txt"]);
+        team.world.git(&["commit", "--quiet", "--message=theirs"]);
+        let _ = fs::remove_file(team.world.repository.join("src/b.txt"));
+        team.world.git(&["checkout", "--quiet", "--", "."]);
+        if number == 2 {
+            fs::write(team.workspace(2).join("src/c.txt"), "more\n").unwrap();
+        }
+        team.open(number, "ready");
+        team.until(&task, "done");
+    }
+    let cache = fs::read_to_string(team.places().join("verification/tree/target/cache")).unwrap();
+    assert_eq!(cache, "run\nrun\n", "caches are kept between candidates");
+    up.stop();
+}
+
+/// V5: goals are judged on the difference.
+#[test]
+fn goals_are_judged_on_the_difference() {
+    let settings = json!({ "task_types": {
+        "bug": { "goals": [{ "type": "test_added", "pattern": "src/*.test" }] },
+        "docs": { "goals": [{ "type": "files_changed", "pattern": "src/a.txt" }] },
+    } });
+    let team = Team::configured(
+        &counted(
+            "if [ $nth = 1 ]; then echo work > src/$(git branch --show-current).txt; else echo t > src/b.test; echo more >> src/a.txt; fi",
+        ),
+        &settings,
+    );
+    let up = team.up();
+    for (number, kind) in [(1, "bug"), (3, "docs")] {
+        let task = team.start_with("Reach a goal", &["--type", kind]);
+        team.until(&task, "done");
+        let first = detail(&team, number);
+        assert!(first.contains("goal"), "{first}");
+        team.world.git(&["rm", "-q", "--ignore-unmatch", "src/b.test"]);
+        team.commit("again");
+    }
+    up.stop();
+}
+
+/// V6, F61: squashed work is one commit, and is known to be there.
+#[test]
+fn work_is_squashed_where_that_is_wanted() {
+    let team = Team::configured(
+        "for n in 1 2 3; do echo $n > src/$n.txt; git add src; git commit -qm step-$n; done",
+        &json!({ "merge": { "strategy": "squash" } }),
+    );
+    let task = team.start("Three steps");
+    let up = team.up();
+    team.until(&task, "done");
+    assert_eq!(team.history()[..2], ["Three steps", "definitions"]);
+    assert_eq!(team.world.git(&["log", "-1", "--format=%p", "main"]).split(' ').count(), 1);
+    assert_eq!(team.merged("src/3.txt").as_deref(), Some("3\n"));
+    up.stop();
+}
+
+/// V6, F68: what the user has changed or staged is in the way, is named, and is never touched; when it is gone the work goes on.
+#[test]
+fn the_users_own_changes_are_waited_for() {
+    let team = Team::new("echo theirs > src/a.txt; echo new > src/new.txt");
+    team.world.write("src/staged.txt", "staged\n");
+    team.world.git(&["add", "src/staged.txt"]);
+    team.world.write("src/a.txt", "my own change\n");
+    let task = team.start("Be in the way");
+    let head = team.world.git(&["rev-parse", "main"]);
+    let up = team.up();
+    let named = || team.world.run(&["task", "why", &task]).stdout.contains("src/a.txt in ").then_some(());
+    wait_for("the queue to say what it waits for", named);
+    let shown = team.world.ok(&["session", "show", "1"]);
+    assert!(shown.contains("src/a.txt in "), "{shown}");
+    let log = team.world.ok(&["log", "tail", "--json"]);
+    assert!(log.contains("src/a.txt in "), "{log}");
+    assert_eq!(team.world.git(&["rev-parse", "main"]), head);
+    assert_eq!(team.world.read("src/a.txt"), "my own change\n");
+    assert_eq!(team.world.status(&task), "in_progress");
+    team.world.git(&["checkout", "--", "src/a.txt"]);
+    team.until(&task, "done");
+    assert_eq!(team.world.read("src/a.txt"), "theirs\n");
+    assert_eq!(team.world.git(&["diff", "--cached", "--name-only"]), "src/staged.txt", "still staged, and only there");
+    assert_eq!(team.merged("src/staged.txt"), None);
+    up.stop();
+}
+
+/// V6: a file of the user's that git does not know is in the way too.
+#[test]
+fn an_untracked_file_is_not_overwritten() {
+    let team = Team::new("echo theirs > src/new.txt");
+    team.world.write("src/new.txt", "mine\n");
+    let task = team.start("Be in the way");
+    let up = team.up();
+    wait_for("the queue to name it", || {
+        team.world.run(&["task", "why", &task]).stdout.contains("src/new.txt").then_some(())
+    });
+    assert_eq!(team.world.read("src/new.txt"), "mine\n");
+    fs::remove_file(team.world.repository.join("src/new.txt")).unwrap();
+    team.until(&task, "done");
+    up.stop();
+}
+
+/// V6: where the target is checked out nowhere, only its ref moves.
+#[test]
+fn a_target_that_nobody_has_checked_out_just_moves() {
+    let team = Team::configured("echo work > src/b.txt", &json!({ "target_branch": "main" }));
+    team.world.git(&["checkout", "--quiet", "-b", "elsewhere"]);
+    let task = team.start("Move it");
+    let up = team.up();
+    team.until(&task, "done");
+    assert_eq!(team.merged("src/b.txt").as_deref(), Some("work\n"));
+    assert!(!team.world.repository.join("src/b.txt").exists(), "the user looks at something else");
+    assert_eq!(team.world.git(&["status", "--short"]), "");
+    up.stop();
+}
+
+/// V6, F66: what was tested is what is merged: a target that moved meanwhile is tested again.
+#[test]
+fn a_target_that_moves_is_tested_again() {
+    // The copy in which checks run is this test's to write to, too.
+    let command =
+        "ls src; test -f src/theirs.txt && exit 0; echo waiting > waiting; while ! [ -f go ]; do sleep 0.02; done";
+    let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", command)]));
+    let task = team.start("Be overtaken");
+    let up = team.up();
+    let copy = team.places().join("verification/tree");
+    wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
+    team.world.write("src/theirs.txt", "theirs\n");
+    team.commit("theirs");
+    let theirs = team.world.git(&["rev-parse", "main"]);
+    fs::write(copy.join("go"), "").unwrap();
+    team.until(&task, "done");
+    assert_eq!(team.world.git(&["rev-parse", "main^1"]), theirs);
+    let log = team.world.ok(&["session", "show", "1", "--json"]);
+    assert!(log.contains("\"merged\""), "{log}");
+    up.stop();
+}
+
+/// V3, V8, F69: after the last attempt the task has failed, its branch and its workspace are there, and a retry goes on with them.
+#[test]
+fn nothing_is_thrown_away_after_a_failure() {
+    let settings = json!({ "limits": { "max_attempts": 2 }, "dod": { "checks": [{ "type": "enough", "command": "test -f src/3.txt" }] } });
+    let team = Team::configured(&counted("echo $nth > src/$nth.txt"), &settings);
+    let task = team.start("Try and try");
+    let up = team.up();
+    let failed = team.until(&task, "failed");
+    assert_eq!(failed["attempts"], 2);
+    let branch = failed["branch"].as_str().unwrap();
+    assert_eq!(team.world.git(&["show", &format!("{branch}:src/2.txt")]), "2");
+    assert!(team.workspace(1).join("src/2.txt").exists());
+    assert_eq!(team.merged("src/1.txt"), None);
+    team.world.ok(&["task", "retry", &task]);
+    team.world.ok(&["task", "start", &task]);
+    team.until(&task, "done");
+    assert_eq!(team.merged("src/1.txt").as_deref(), Some("1\n"), "what was there before is part of it");
+    wait_for("the workspace to go, now that all is merged", || (!team.workspace(1).exists()).then_some(()));
+    up.stop();
+}
+
+/// V6, F72, F67: a crash after the merge and before anybody knew of it merges nothing twice.
+#[test]
+fn a_crash_between_merge_and_report_does_not_merge_twice() {
+    for strategy in ["merge", "squash"] {
+        let command = "echo waiting > waiting; while ! [ -f go ]; do sleep 0.02; done";
+        let mut settings = checks(&[("slow", command)]);
+        settings["merge"] = json!({ "strategy": strategy });
+        let team = Team::configured("echo work > src/b.txt", &settings);
+        let task = team.start("Be merged once");
+        let before = team.world.git(&["rev-parse", "main"]);
+        let up = team.up();
+        let copy = team.places().join("verification/tree");
+        wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
+        // Nobody can write to the board from here on.
+        let store = rusqlite::Connection::open(team.world.store()).unwrap();
+        store.execute_batch("BEGIN IMMEDIATE").unwrap();
+        fs::write(copy.join("go"), "").unwrap();
+        wait_for("the merge", || (team.world.git(&["rev-parse", "main"]) != before).then_some(()));
+        up.kill();
+        drop(store);
+        let merged = team.world.git(&["rev-parse", "main"]);
+        assert_eq!(team.world.status(&task), "in_progress", "nobody knows yet");
+        let up = team.up();
+        team.until(&task, "done");
+        assert_eq!(team.world.git(&["rev-parse", "main"]), merged, "{strategy}");
+        assert_eq!(team.world.json(&["session", "list"]).as_array().unwrap().len(), 1);
+        assert_eq!(team.session(1)["dod_result"], "merged");
+        up.stop();
+    }
+}
+
+/// V5, R4: a crash while checks run leaves none of them behind, and they run again.
+#[test]
+fn checks_that_were_running_in_a_crash_run_again() {
+    let name = format!("check-{}", std::process::id());
+    let command = format!(
+        "echo run >> runs; test $(wc -l < runs) -gt 1 || test -f go || {{ sh -c 'while :; do sleep 1; done' {name} & while ! [ -f go ]; do sleep 0.02; done; }}"
+    );
+    let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", &command)]));
+    let task = team.start("Be checked twice");
+    let up = team.up();
+    let copy = team.places().join("verification/tree");
+    wait_for("the check to run", || (!processes_with(&format!("\0{name}")).is_empty()).then_some(()));
+    up.kill();
+    let first = processes_with(&format!("\0{name}"));
+    let up = team.up();
+    wait_for("the old check to go", || {
+        (!processes_with(&format!("\0{name}")).iter().any(|pid| first.contains(pid))).then_some(())
+    });
+    wait_for("the new check to run", || (!processes_with(&format!("\0{name}")).is_empty()).then_some(()));
+    fs::write(copy.join("go"), "").unwrap();
+    team.until(&task, "done");
+    assert!(processes_with(&format!("\0{name}")).is_empty());
+    up.stop();
+}
+
+/// V7: where nothing is to be merged, a good end is enough.
+#[test]
+fn reported_completion_needs_no_merge() {
+    let team = Team::configured("true", &json!({ "completion": "reported" }));
+    let task = team.start("Report");
+    let up = team.up();
+    team.until(&task, "done");
+    assert_eq!(team.session(1)["verdict"], "done");
+    up.stop();
+}
+
+/// L1, V6: what is blocked while it is being checked is not merged.
+#[test]
+fn what_is_blocked_during_its_checks_is_not_merged() {
+    let command = "echo waiting > waiting; while ! [ -f go ]; do sleep 0.02; done";
+    let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", command)]));
+    let task = team.start("Be blocked");
+    let up = team.up();
+    let copy = team.places().join("verification/tree");
+    wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
+    team.world.ok(&["task", "block", &task, "--reason", "not now"]);
+    fs::write(copy.join("go"), "").unwrap();
+    team.ended(1);
+    assert_eq!(team.merged("src/b.txt"), None);
+    assert_eq!(team.world.status(&task), "blocked");
+    up.stop();
+}
+
+/// V6: work of several agents is merged one after the other, each on top of what is there.
+#[test]
+fn the_queue_merges_one_after_the_other() {
+    let team =
+        Team::configured("echo $$ > \"src/$(git branch --show-current).txt\"", &checks(&[("all", "test -d src")]));
+    team.solo("echo x > \"src/$(git branch --show-current).txt\"", &json!({ "max_sessions": 4 }));
+    let tasks: Vec<_> = (1..=4).map(|number| team.start(&format!("part {number}"))).collect();
+    let up = super::Up::start(&team, &["--max-parallel", "4"]);
+    for task in &tasks {
+        team.until(task, "done");
+    }
+    let line = team.world.git(&["log", "--first-parent", "--format=%s", "-4", "main"]);
+    assert_eq!(line.lines().filter(|title| title.starts_with("part ")).count(), 4, "{line}");
+    assert_eq!(team.world.git(&["status", "--short"]), "");
+    up.stop();
+}

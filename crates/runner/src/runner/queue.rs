@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::session::Stopper;
 use super::{Done, Inner};
 use crate::verify::{Examined, Examiner, VerifyError, Work};
+use crate::workspace::Workspace;
 
 /// How long it waits before it looks again whether the user's files are out of the way.
 const WAITING: Duration = Duration::from_secs(2);
@@ -148,7 +149,11 @@ impl Inner {
     fn set_aside(&self, work: &Work) {
         let place = self.yard.places.workspace(work.task.id);
         let aside = place.with_extension(format!("broken-{}", work.session));
-        if let Err(error) = std::fs::rename(&place, &aside) {
+        let tree = Workspace::at(&place, &self.yard.repository, work.settings.isolation).tree;
+        // A worktree lies elsewhere.
+        let apart = (!tree.starts_with(&place)).then(|| tree.with_extension(format!("broken-{}", work.session)));
+        let moved = apart.map_or(Ok(()), |apart| std::fs::rename(&tree, apart));
+        if let Err(error) = moved.and_then(|()| std::fs::rename(&place, &aside)) {
             self.trouble(format!("{}: {error}", place.display()));
         }
     }

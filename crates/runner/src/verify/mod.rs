@@ -21,7 +21,7 @@ use crate::yard::Yard;
 pub(crate) use self::fetch::Place;
 
 /// The most time git has for one errand in a workspace.
-const GIT_TIME: Duration = Duration::from_secs(600);
+const GIT_TIME: Duration = Duration::from_secs(300);
 
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {

@@ -91,7 +91,9 @@ impl Yard {
     /// project grants, and the session's own directories.
     pub(crate) fn widen(&self, policy: &mut Policy, settings: &Settings, own: &[&Path]) {
         let path = self.user.env.get("PATH").map(String::as_str).unwrap_or_default();
-        let toolchains = std::env::split_paths(path).filter(|path| path.is_absolute() && path.parent().is_some());
+        // A PATH that leads through the whole home opens none of it.
+        let narrow = |path: &PathBuf| path.is_absolute() && !self.user.home.starts_with(path);
+        let toolchains = std::env::split_paths(path).filter(narrow);
         policy.execute.extend(toolchains.chain(self.rustup()));
         policy.execute.extend(settings.sandbox_read.iter().map(|path| self.repository.join(path)));
         policy.write.extend(own.iter().map(|path| path.to_path_buf()));

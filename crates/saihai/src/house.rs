@@ -110,14 +110,18 @@ impl House {
         let closing = mcp.closing().clone();
         let stopping = CancellationToken::new();
         let served = tokio::spawn(door.serve());
-        let ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
-        tokio::select! {
-            () = ending => {}
-            () = narrate(events, notices) => {}
-        }
+        let mut ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
+        let early = tokio::select! {
+            () = ending => None,
+            () = narrate(events, notices) => None,
+            ran = &mut ran => Some(ran),
+        };
         // First the runner: agents that it ends may still want to say good-bye.
         stopping.cancel();
-        let ran = ran.await;
+        let ran = match early {
+            Some(ran) => ran,
+            None => ran.await,
+        };
         closing.cancel();
         let served = tokio::time::timeout(GRACE, served).await;
         mcp.close().await;

@@ -190,7 +190,6 @@ impl Floor {
                 () = closing.cancelled() => break,
             }
         }
-        self.queue.close();
         if stop_agents {
             self.live.values().for_each(|live| live.stopper.stop());
             while self.live.values().any(|live| live.running) {
@@ -200,6 +199,7 @@ impl Floor {
                 }
             }
         }
+        self.queue.close().await;
         Ok(())
     }
 

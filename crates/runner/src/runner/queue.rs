@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use board::{Command, Generation, Merge, SessionId, SessionStatus, Status, WorkspaceFacts};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::session::Stopper;
@@ -22,6 +23,7 @@ pub(super) struct Queue {
     items: mpsc::UnboundedSender<Item>,
     queued: Arc<Mutex<BTreeSet<SessionId>>>,
     closing: CancellationToken,
+    worker: JoinHandle<()>,
 }
 
 #[derive(Debug)]
@@ -37,22 +39,18 @@ impl Queue {
         let queued = Arc::new(Mutex::new(BTreeSet::new()));
         let closing = CancellationToken::new();
         let (known, close) = (Arc::clone(&queued), closing.clone());
-        tokio::spawn(async move {
+        let worker = tokio::spawn(async move {
             while let Some(item) = waiting.recv().await {
                 let session = item.session;
-                tokio::select! {
-                    () = inner.examine(&item) => {}
-                    () = close.cancelled() => {
-                        // Its checks end with it; the next runner begins anew.
-                        item.stopper.stop();
-                        return;
-                    }
+                inner.examine(&item, &close).await;
+                if close.is_cancelled() {
+                    return;
                 }
                 known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&session);
                 let _ = done.send(Done::Examined(session));
             }
         });
-        Self { items, queued, closing }
+        Self { items, queued, closing, worker }
     }
 
     /// Queues work, once.
@@ -63,14 +61,17 @@ impl Queue {
         }
     }
 
-    pub(super) fn close(&self) {
+    /// Ends what is being examined, checks included. The next runner begins anew.
+    pub(super) async fn close(self) {
         self.closing.cancel();
+        drop(self.items);
+        let _ = self.worker.await;
     }
 }
 
 impl Inner {
-    /// Examines until there is something to tell the board, and tells it.
-    async fn examine(&self, item: &Item) {
+    /// Examines until there is something to tell the board, and tells it; nothing if it is broken off.
+    async fn examine(&self, item: &Item, closing: &CancellationToken) {
         let mut told = None;
         let mut patience = WAITING;
         while let Some(work) = self.work(item) {
@@ -101,6 +102,7 @@ impl Inner {
             tokio::select! {
                 () = tokio::time::sleep(patience) => {}
                 () = item.stopper.stopped().cancelled() => {}
+                () = closing.cancelled() => return,
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Agents are shell scripts. Where a test has to look while one works, the script stops at a gate.
 
 mod hostile_git;
+mod owner;
 mod processes;
 mod sandbox;
 mod verdicts;

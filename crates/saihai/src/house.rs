@@ -23,6 +23,9 @@ pub(crate) const ADDRESS: &str = "127.0.0.1:4700";
 /// How long calls that are being answered have when it ends.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// How many tenths of a second another runner may take to be gone.
+const PATIENCE: u32 = 20;
+
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     pub(crate) listen: Option<Listen>,
@@ -73,7 +76,7 @@ impl House {
     /// Takes the project's place and opens the door. Nothing is started yet.
     pub(crate) async fn open(context: &Context, opened: Opened, wishes: Wishes) -> Result<Self, Failure> {
         let places = Places::new(&context.home, &opened.id);
-        let lock = take_place(&places)?;
+        let lock = take_place(&places).await?;
         let failed = |error| Failure::control(error, context.language());
         let Opened { control, project, path, .. } = opened;
         attend(&control, context).await?;
@@ -159,17 +162,21 @@ pub(crate) async fn attend(control: &Control, context: &Context) -> Result<(), F
 }
 
 /// Only one runner has a project: two would see to each other's agents.
-fn take_place(places: &Places) -> Result<File, Failure> {
+async fn take_place(places: &Places) -> Result<File, Failure> {
     let taken = std::fs::create_dir_all(places.root())
         .and_then(|()| File::options().create(true).append(true).open(places.lock()));
     let file = taken.map_err(|error| {
         let problem = format!("cannot use {}: {error}", places.root().display());
         Failure::new(Exit::Store, "store", problem, "Check its permissions.")
     })?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(_) => Err(already_running()),
+    // One that was killed may live on for a moment in what it was starting.
+    for _ in 0..PATIENCE {
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return Ok(file);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
+    Err(already_running())
 }
 
 pub(crate) fn already_running() -> Failure {

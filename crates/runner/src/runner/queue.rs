@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use board::{Command, Generation, Merge, SessionId, SessionStatus, Status, WorkspaceFacts};
+use board::{Command, Generation, Merge, Session, SessionId, SessionStatus, Status, WorkspaceFacts};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -116,10 +116,16 @@ impl Inner {
         }
         let task = board.task(session.task()?).ok()?;
         let spec = board.agent(&session.agent).ok()?.spec.clone();
+        let merge_of = |session: &Session| match &session.workspace.as_ref()?.merge {
+            Merge::Merged { commit } => Some(commit.clone()),
+            Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
+        };
+        let of_task = board.sessions.values().filter(|session| session.task() == Some(task.id));
         Some(Work {
             session: item.session,
             branch: task.branch.clone().unwrap_or_else(|| task.default_branch()),
             base: task.base_commit.clone()?,
+            known_merges: of_task.filter_map(|session| merge_of(session)).collect(),
             task: task.clone(),
             spec,
             settings: Arc::clone(&board.settings),

@@ -130,7 +130,15 @@ impl Place<'_> {
             return inside::read_answer(out).map_err(|error| unreadable(error.to_string()));
         }
         let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
-        Err(unreadable(exit.end.error.unwrap_or(said)))
+        let reason = exit.end.error.unwrap_or(said);
+        match exit.end.reason {
+            // It said that it cannot, or never ended: that is the workspace's doing.
+            EndReason::Exited | EndReason::TimedOut | EndReason::Stalled => Err(unreadable(reason)),
+            // Killed from outside: whatever is there is still there, and it is tried again.
+            EndReason::Signaled | EndReason::LaunchFailed | EndReason::Stopped | EndReason::Lost => {
+                Err(std::io::Error::other(format!("git was ended in the workspace: {reason}")).into())
+            }
+        }
     }
 
     /// Merges the target into the workspace and leaves the conflicts there for the agent (V3).

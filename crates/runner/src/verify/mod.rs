@@ -46,6 +46,8 @@ pub(crate) struct Work {
     pub(crate) settings: std::sync::Arc<Settings>,
     pub(crate) branch: String,
     pub(crate) base: String,
+    /// Merges of this task that the board knows of.
+    pub(crate) known_merges: Vec<String>,
 }
 
 impl Work {
@@ -153,10 +155,14 @@ impl Examiner<'_> {
     async fn merged_before(&self, head: &str, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
         let main = self.main();
         let recorded = main.commit(&self.work.reference("merged-work")).await.as_deref() == Some(head);
-        let commit = match main.commit(&self.work.reference("merged")).await.filter(|_| recorded) {
+        let nothing_new = main.is_ancestor(head, target).await?;
+        let merged = main.commit(&self.work.reference("merged")).await;
+        // What was merged before a crash, and never told, also where its workspace is gone since.
+        let untold = merged.as_ref().is_some_and(|merged| !self.work.known_merges.contains(merged));
+        let commit = match merged.filter(|_| recorded || (nothing_new && untold)) {
             Some(merged) if main.is_ancestor(&merged, target).await? => merged,
             Some(_) | None => {
-                let there = main.is_ancestor(head, target).await? && !main.is_ancestor(head, &self.work.base).await?;
+                let there = nothing_new && !main.is_ancestor(head, &self.work.base).await?;
                 // Only a merge can have brought it there: a head on the target's own line may be anybody's work.
                 let line = format!("{}..{target}", self.work.base);
                 let line = main.run(&["rev-list", "--first-parent", &line, "--"]).await?;

@@ -87,10 +87,12 @@ fn of_session(world: &World, environment: &str) -> bool {
 
 fn serve(world: &World) -> Child {
     let mut command = world.command(&["up", "--listen", "127.0.0.1:0", "--max-parallel", "4", "--json"]);
-    let mut up = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let errors = world.path().join("up.err");
+    let stderr = std::fs::File::create(&errors).unwrap();
+    let mut up = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(up.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("mcp_url"), "{line}");
+    assert!(line.contains("mcp_url"), "{line}{}", std::fs::read_to_string(errors).unwrap());
     up
 }
 
@@ -184,6 +186,14 @@ impl Field {
         std::fs::write(self.world.path().join("spawns"), known).unwrap();
     }
 
+    /// What is not done, and why.
+    fn stuck(&self) -> String {
+        let tasks = self.tasks();
+        let open = tasks.iter().filter(|task| task["status"] != "done").map(|task| task["id"].as_str().unwrap());
+        let why = open.map(|id| self.world.ok(&["task", "why", id])).collect::<Vec<_>>().join("\n");
+        format!("{why}\n{}", self.world.ok(&["session", "list"]))
+    }
+
     fn murder(&mut self, dice: &mut Dice) -> &'static str {
         self.note_spawns();
         if dice.below(3) == 0 {
@@ -194,7 +204,11 @@ impl Field {
         }
         // Shims, inits, clients, checks, and whatever those have started.
         let up = i32::try_from(self.up.id()).unwrap();
-        let victims: Vec<_> = processes(&self.world).into_iter().filter(|pid| *pid != up).collect();
+        // But no git in the user's own checkout: its locks would be the user's to remove, as git says.
+        let at_users =
+            |pid: &i32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.world.repository);
+        let mut victims = processes(&self.world);
+        victims.retain(|pid| *pid != up && !at_users(pid));
         if victims.is_empty() {
             return "nobody";
         }
@@ -221,8 +235,7 @@ fn a_hundred_murders_lose_nothing() {
     println!("killed: {killed:?}, tasks: {}", field.tasks().len());
     let began = Instant::now();
     while field.own(false) > 0 {
-        let sessions = || field.world.json(&["session", "list"]);
-        assert!(began.elapsed() < PATIENCE, "{:#?}\n{:#}", field.tasks(), sessions());
+        assert!(began.elapsed() < PATIENCE, "{}", field.stuck());
         field.note_spawns();
         std::thread::sleep(Duration::from_millis(100));
     }

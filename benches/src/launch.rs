@@ -50,8 +50,9 @@ async fn run() -> anyhow::Result<Vec<Row>> {
     let worker = AgentSpec {
         mode: Mode::OneShot,
         client: Client::Command,
-        command: vec![program.display().to_string(), "stamp".into(), "stamped".into()],
-        scope: board::Scope { write: vec!["**".into()], ..board::Scope::default() },
+        command: vec![program.display().to_string(), "stamp".into(), "target/stamped".into()],
+        // Where it writes is never committed, or the next workspace would begin with it.
+        scope: board::Scope { write: vec!["**".into()], scratch: vec!["target/".into()], ..board::Scope::default() },
         ..AgentSpec::worker("worker".parse()?)
     };
     project.submit(owner(), Command::Define { settings: Box::new(settings), agents: vec![worker] }).await?;
@@ -80,7 +81,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         let to = Destination::Status(Status::InProgress);
         project.submit(owner(), Command::MoveTask { task, to, reason: None, forced: false, merged: false }).await?;
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-        let stamped = yard.places.workspace(task).join("work/stamped");
+        let stamped = yard.places.workspace(task).join("work/target/stamped");
         let (at, git) = wait(&stamped).await?;
         let took = Duration::from_micros(at).saturating_sub(began);
         with_git.push(took);

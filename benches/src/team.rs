@@ -59,7 +59,7 @@ impl Team {
             let status = Command::new("git").args(arguments).current_dir(&self.repository).status()?;
             anyhow::ensure!(status.success(), "git {arguments:?}");
         }
-        self.saihai(&["init"]).map(drop)
+        self.saihai(&["init", "--name", "bench"]).map(drop)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -121,7 +121,8 @@ impl Team {
         let sessions = self.home.join("projects/bench/sessions");
         let mut pids = Vec::new();
         for entry in std::fs::read_dir(sessions)? {
-            let text = std::fs::read_to_string(entry?.path().join("shim.json"))?;
+            // One that was never started has none.
+            let Ok(text) = std::fs::read_to_string(entry?.path().join("shim.json")) else { continue };
             let pid = serde_json::from_str::<Value>(&text)?["pid"].as_u64().context("a shim has a pid")?;
             pids.push(u32::try_from(pid)?);
         }

@@ -172,14 +172,7 @@ impl Workspace {
 
     /// Lays the files of `.saihai/clients/CLIENT/` into it, beside what the repository has itself.
     fn lay(&self, order: &Order<'_>) -> Result<Vec<String>, WorkspaceError> {
-        let directory = match order.spec.client {
-            Client::ClaudeCode => ".claude",
-            Client::Codex => ".codex",
-            Client::Gemini => ".gemini",
-            Client::Opencode => ".opencode",
-            Client::Command => return Ok(Vec::new()),
-        };
-        let from = order.repository.join(".saihai/clients").join(order.spec.client.as_str());
+        let Some((from, directory)) = laid_from(order.repository, order.spec.client) else { return Ok(Vec::new()) };
         let mut laid = Vec::new();
         for file in files_below(&from) {
             let name = format!("{directory}/{}", file.display());
@@ -277,6 +270,24 @@ impl Workspace {
     pub fn exists(&self) -> bool {
         self.tree.exists()
     }
+}
+
+/// Where the files for a client come from, and the directory of a workspace that they go to.
+fn laid_from(repository: &Path, client: Client) -> Option<(PathBuf, &'static str)> {
+    let directory = match client {
+        Client::ClaudeCode => ".claude",
+        Client::Codex => ".codex",
+        Client::Gemini => ".gemini",
+        Client::Opencode => ".opencode",
+        Client::Command => return None,
+    };
+    Some((repository.join(".saihai/clients").join(client.as_str()), directory))
+}
+
+/// What is laid into the workspaces of a client's agents.
+pub(crate) fn laid_files(repository: &Path, client: Client) -> Vec<String> {
+    let Some((from, directory)) = laid_from(repository, client) else { return Vec::new() };
+    files_below(&from).iter().map(|file| format!("{directory}/{}", file.display())).collect()
 }
 
 fn files_below(directory: &Path) -> Vec<PathBuf> {

@@ -75,9 +75,22 @@ impl Inner {
         let mut told = None;
         let mut patience = WAITING;
         while let Some(work) = self.work(item) {
-            let examiner =
-                Examiner { project: &self.project, yard: &self.yard, work: &work, called_off: item.stopper.stopped() };
-            let facts = match examiner.examine().await {
+            let called_off = closing.child_token();
+            let examiner = Examiner { project: &self.project, yard: &self.yard, work: &work, called_off: &called_off };
+            let mut examining = std::pin::pin!(examiner.examine());
+            let examined = tokio::select! {
+                examined = &mut examining => examined,
+                () = item.stopper.stopped().cancelled() => {
+                    called_off.cancel();
+                    examining.await
+                }
+            };
+            // A check that was broken off says nothing about the work; a merge that happened does.
+            let merged = matches!(&examined, Ok(Examined::Facts(facts)) if matches!(facts.merge, Merge::Merged { .. }));
+            if closing.is_cancelled() && !merged {
+                return;
+            }
+            let facts = match examined {
                 Ok(Examined::Facts(facts)) => {
                     self.judged(item, &work, facts).await;
                     return;

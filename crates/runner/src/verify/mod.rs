@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use self::candidate::Candidate;
 use self::merge::Moved;
 use crate::git::{Git, GitError};
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::workspace::{Workspace, WorkspaceError, laid_files};
 use crate::yard::Yard;
 
 pub(crate) use self::fetch::Place;
@@ -134,8 +134,8 @@ impl Examiner<'_> {
 
     async fn facts(&self, candidate: &Candidate) -> Result<WorkspaceFacts, VerifyError> {
         let workspace = self.workspace();
-        let laid = crate::scope::Writable::new(&self.work.spec.scope, &workspace.laid);
-        let outside_scope = candidate.changed.iter().filter(|path| !laid.allows(path)).cloned().collect();
+        let writable = crate::scope::Writable::new(&self.work.spec.scope, &workspace.laid);
+        let outside_scope = candidate.changed.iter().filter(|path| !writable.allows(path)).cloned().collect();
         Ok(WorkspaceFacts {
             commits: candidate.commits,
             goals_unmet: candidate.goals_unmet(self.work),
@@ -148,7 +148,9 @@ impl Examiner<'_> {
 
     fn workspace(&self) -> Workspace {
         let place = self.yard.places.workspace(self.work.task.id);
-        Workspace::at(&place, &self.yard.repository, self.work.settings.isolation)
+        let mut workspace = Workspace::at(&place, &self.yard.repository, self.work.settings.isolation);
+        workspace.laid = laid_files(&self.yard.repository, self.work.spec.client);
+        workspace
     }
 
     /// Work that is in the target already is done: before a crash, or by hand (F72).

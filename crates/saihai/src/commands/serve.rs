@@ -41,9 +41,10 @@ impl Serve {
         let closing = mcp.closing().clone();
         let door = Door::open(mcp.clone(), closing.clone(), &self.listen, &self.allow_host).await;
         let door = door.map_err(|error| closed(&error))?;
+        let told = told_to_end();
         announce(context, &door)?;
         let ending = async {
-            told_to_end().await;
+            told.await;
             closing.cancel();
             tokio::time::sleep(GRACE).await;
         };
@@ -75,17 +76,18 @@ fn announce(context: &Context, door: &Door) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits for Ctrl-C or SIGTERM.
-pub(crate) async fn told_to_end() {
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signals) => drop(signals.recv().await),
-            Err(_) => std::future::pending().await,
+/// Waits for Ctrl-C or SIGTERM. They are heeded from the call on, not from when it is first waited for:
+/// whoever has been told that it is ready may end it at once.
+pub(crate) fn told_to_end() -> impl Future<Output = ()> {
+    let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async {
+        match (terminate, interrupt) {
+            (Ok(mut terminate), Ok(mut interrupt)) => tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            },
+            (Err(_), _) | (_, Err(_)) => std::future::pending().await,
         }
-    };
-    tokio::select! {
-        () = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
     }
 }
 

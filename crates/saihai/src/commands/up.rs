@@ -61,6 +61,7 @@ impl Up {
         let id = opened.id.clone();
         let house = House::open(context, opened, wishes).await?;
         let (url, mcp_url) = (house.door().url(), house.door().mcp_url());
+        let ending = told_to_end();
         let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
         context.format.print(
             &json,
@@ -75,7 +76,7 @@ impl Up {
         let text = context.format == Format::Text;
         let project = house.project.clone();
         let narrate = async move |events, notices| narrate(events, notices, language, text, |_| true).await;
-        house.run(told_to_end(), self.stop_agents, narrate).await?;
+        house.run(ending, self.stop_agents, narrate).await?;
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
             say(&context.say(

@@ -83,6 +83,7 @@ impl Demo {
         let house = House::open(&context, opened, wishes).await?;
         let url = house.door().url();
         let (text, project) = (context.format == Format::Text, house.project.clone());
+        let ending = told_to_end();
         if text {
             let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\n{url}\n");
         }
@@ -97,7 +98,7 @@ impl Demo {
             }
         };
         let project = house.project.clone();
-        house.run(told_to_end(), true, tell).await?;
+        house.run(ending, true, tell).await?;
         match project.board().task(task).map(|task| task.status) {
             Ok(Status::Done) => Ok(()),
             Ok(status) => Err(Failure::failed(

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use testkit::mcp::Client;
 
-use super::{Team, Up, checks, signal, wait_for};
+use super::{Team, Up, checks, processes_with, signal, wait_for};
 use crate::world::{World, one_document};
 
 /// C1, T3, V3: the demo needs nothing but git: scripted agents stumble, are sent back, and end merged. It
@@ -201,4 +201,27 @@ async fn attached_agent_gets_a_workspace() {
     assert_eq!(team.merged("src/g.txt").unwrap(), "g\n");
     team.open(1, "go");
     team.until(&first, "done");
+}
+
+/// V5, V8, C6: `up` that is told to end breaks a check off. Nothing is concluded from it, and the next one begins
+/// anew.
+#[test]
+fn check_that_is_broken_off_says_nothing() {
+    let slow = "if [ -e \"$HOME/go\" ]; then exit 0; fi; sleep 4711 & wait";
+    let team = Team::configured("echo b > src/b.txt", &checks(&[("slow", slow)]));
+    let task = team.start("Write b");
+    let up = team.up();
+    let mine = || processes_with("sleep\u{0}4711").into_iter().filter(|pid| in_world(&team, *pid)).collect::<Vec<_>>();
+    wait_for("the check to run", || (!mine().is_empty()).then_some(()));
+    up.stop();
+    assert_eq!(mine(), Vec::<u32>::new());
+    assert_eq!((&team.task(&task)["attempts"], &team.session(1)["status"]), (&json!(0), &json!("verifying")));
+    std::fs::write(team.places().join("verification/home/go"), "").unwrap();
+    let _up = team.up();
+    team.until(&task, "done");
+}
+
+fn in_world(team: &Team, pid: u32) -> bool {
+    std::fs::read_link(format!("/proc/{pid}/cwd"))
+        .is_ok_and(|cwd| cwd.starts_with(team.world.path().canonicalize().unwrap()))
 }

@@ -13,9 +13,11 @@ use crate::commands::Command;
 #[command(name = "saihai", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
+  saihai demo                                watch a team at work in a scratch repository
   saihai init                                make this repository a project
   saihai task add \"Add a login page\" --assign lead
   saihai task start 1                        let its agent begin
+  saihai up                                  run the agents, check their work, merge it
   saihai task why 1                          why it is (not) running, and who must do what
 
 Exit codes: 0 ok, 1 refused or failed, 2 usage, 3 not initialised or bad configuration,

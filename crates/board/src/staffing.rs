@@ -8,7 +8,7 @@ use crate::readiness;
 use crate::session::{Driver, Purpose, Session};
 use crate::task::{Status, Task};
 use crate::words::words;
-use crate::{Agent, AgentId, Party, Refusal, SessionId, TaskId, Timestamp};
+use crate::{Agent, AgentId, Mode, Party, Refusal, SessionId, TaskId, Timestamp};
 
 words! {
     Action { Start = "start", Hold = "hold", Stop = "stop" }
@@ -176,8 +176,12 @@ fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) 
     Staffing::hold(Reason::WaitingForWorkers, Some(purpose))
 }
 
-/// The answer for the agent's chat; `None` if nobody has anything to say.
+/// The answer for the agent's chat; `None` if nobody has anything to say, or the agent could not hear it:
+/// a one-shot agent never reaches the board.
 pub fn staff_chat(board: &Board, agent: &Agent, now: Timestamp) -> Option<Staffing> {
+    if agent.spec.mode == Mode::OneShot {
+        return None;
+    }
     let newest = board.unread(agent).filter(|message| message.from == Party::Owner).last();
     let hold = |reason| Some(Staffing::hold(reason, Some(Purpose::Chat)));
     if agent.chat.live.is_some() {

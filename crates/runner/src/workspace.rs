@@ -97,24 +97,7 @@ impl Workspace {
     }
 
     async fn clone_repository(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
-        let main = Git::around(order.repository);
-        let format = main.run(&["rev-parse", "--show-object-format"]).await?;
-        make_directory(&self.tree)?;
-        let git_directory = format!("--separate-git-dir={}", self.git.display());
-        let tree = self.tree.to_string_lossy();
-        let format = format!("--object-format={format}");
-        // What `clone --shared` does, without copying refs, and also where the repository is shallow.
-        let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree];
-        Git::around(order.place).run(&init).await?;
-        let objects = main.object_directories().await?;
-        let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
-        make_directory(&self.git.join("objects/info"))?;
-        write(&self.git.join("objects/info/alternates"), lines.as_bytes())?;
-        let shallow = main.path("shallow").await?;
-        if shallow.exists() {
-            fs::copy(&shallow, self.git.join("shallow"))
-                .map_err(|error| WorkspaceError::File { path: shallow, error })?;
-        }
+        borrow(order.repository, &self.git, &self.tree).await?;
         self.configure(order.spec)?;
         self.check_out(order).await
     }
@@ -270,6 +253,26 @@ impl Workspace {
     pub fn exists(&self) -> bool {
         self.tree.exists()
     }
+}
+
+/// Makes a repository that has the objects of another and nothing else of it: what `clone --shared` does,
+/// without copying refs, and also where the other is shallow.
+pub(crate) async fn borrow(from: &Path, git: &Path, tree: &Path) -> Result<(), WorkspaceError> {
+    let main = Git::around(from);
+    let format = format!("--object-format={}", main.run(&["rev-parse", "--show-object-format"]).await?);
+    make_directory(tree)?;
+    let git_directory = format!("--separate-git-dir={}", git.display());
+    let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree.to_string_lossy()];
+    Git::around(tree).run(&init).await?;
+    let objects = main.object_directories().await?;
+    let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
+    make_directory(&git.join("objects/info"))?;
+    write(&git.join("objects/info/alternates"), lines.as_bytes())?;
+    let shallow = main.path("shallow").await?;
+    if shallow.exists() {
+        fs::copy(&shallow, git.join("shallow")).map_err(|error| WorkspaceError::File { path: shallow, error })?;
+    }
+    Ok(())
 }
 
 /// Where the files for a client come from, and the directory of a workspace that they go to.

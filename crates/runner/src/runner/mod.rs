@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::{
-    Action, Actor, Agent, AgentId, Board, Command, Driver, Generation, Mode, Purpose, RunnerId, Session, SessionId,
+    Action, Actor, Agent, AgentId, Board, Command, Driver, Generation, Purpose, RunnerId, Session, SessionId,
     SessionStatus, Staffing, TaskId, Timestamp, must_stop, staff_chat, staff_task,
 };
 use control::{ControlError, Project, Subject, Traced};
@@ -31,6 +31,9 @@ const RENEWAL: Duration = Duration::from_secs(20);
 
 /// How long a client may live on after its report or logout (V2).
 const LEAVING: Duration = Duration::from_secs(60);
+
+/// What could not be done now is tried again after this.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// How often it is looked again whether there is room on the disk.
 const DISK: Duration = Duration::from_secs(15);
@@ -131,7 +134,7 @@ impl Inner {
                 Err(error) => {
                     // A fact must not be lost because the disk is full for a moment (F42).
                     self.trouble(format!("the board cannot be told: {error}"));
-                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    tokio::time::sleep(RETRY).await;
                 }
             }
         }
@@ -181,7 +184,11 @@ impl Floor {
         renewal.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             let board = boards.borrow_and_update().clone();
-            let wake = self.reconcile(&board).await?;
+            // A store that cannot be written to for a moment is no reason to leave the agents alone.
+            let wake = self.reconcile(&board).await.unwrap_or_else(|error| {
+                self.inner.trouble(format!("nothing can be started: {error}"));
+                Some(Instant::now() + RETRY)
+            });
             tokio::select! {
                 changed = boards.changed() => if changed.is_err() { return Ok(()) },
                 () = sleep_until(wake) => {}
@@ -290,7 +297,7 @@ impl Floor {
                 break;
             }
             if !self.start(board, candidate).await? {
-                wake = Some(Instant::now() + Duration::from_secs(1));
+                wake = Some(Instant::now() + RETRY);
             }
         }
         Ok(wake)
@@ -345,8 +352,7 @@ impl Floor {
             .map(|task| (staff_task(board, agent, task, now), (task.priority, std::cmp::Reverse(task.created_at))))
             .collect();
         // Somebody waits at the other end.
-        let chat = Some(agent).filter(|agent| agent.spec.mode == Mode::Guided && only.is_none());
-        let chat = chat.and_then(|agent| staff_chat(board, agent, now));
+        let chat = Some(agent).filter(|_| only.is_none()).and_then(|agent| staff_chat(board, agent, now));
         answers.extend(chat.map(|answer| (answer, (board::Priority::Critical, std::cmp::Reverse(Timestamp(0))))));
         answers
     }

@@ -9,7 +9,7 @@ use super::{Examiner, VerifyError};
 use crate::git::Git;
 use crate::sandbox::Policy;
 use crate::shim::sweep_up;
-use crate::workspace::{make_directory, remove_all, write};
+use crate::workspace::{borrow, make_directory, remove_all, write};
 use crate::yard::Job;
 
 /// How much of a check's output is kept: its end says what failed.
@@ -86,32 +86,13 @@ impl Examiner<'_> {
         if copy.check_out(commit).await.is_err() {
             // Whatever a check has done to it: a new one costs only time.
             remove_all(&place)?;
-            self.make_copy(&copy).await?;
+            borrow(&self.yard.repository, &copy.git, &copy.tree).await?;
             copy.check_out(commit).await?;
         }
         let _ = std::fs::remove_dir_all(&copy.temporary);
         make_directory(&copy.home)?;
         make_directory(&copy.temporary)?;
         Ok(copy)
-    }
-
-    async fn make_copy(&self, copy: &Copy) -> Result<(), VerifyError> {
-        let main = self.main();
-        make_directory(&copy.tree)?;
-        let format = main.run(&["rev-parse", "--show-object-format"]).await?;
-        let (format, tree) = (format!("--object-format={format}"), copy.tree.to_string_lossy());
-        let git_directory = format!("--separate-git-dir={}", copy.git.display());
-        let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree];
-        Git::around(&copy.tree).run(&init).await?;
-        let objects = main.object_directories().await?;
-        let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
-        make_directory(&copy.git.join("objects/info"))?;
-        write(&copy.git.join("objects/info/alternates"), lines.as_bytes())?;
-        let shallow = main.path("shallow").await?;
-        if shallow.exists() {
-            std::fs::copy(shallow, copy.git.join("shallow"))?;
-        }
-        Ok(())
     }
 }
 

@@ -42,7 +42,15 @@ impl Serve {
         let door = Door::open(mcp.clone(), closing.clone(), &self.listen, &self.allow_host).await;
         let door = door.map_err(|error| closed(&error))?;
         let told = told_to_end();
-        announce(context, &door)?;
+        let mcp_url = door.mcp_url();
+        announce(
+            context,
+            &door,
+            &format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can go on when it is back."),
+            &format!(
+                "Saihai は {mcp_url} でエージェントに応答します。\nCtrl-C で終了します。再開すればエージェントは続行できます。"
+            ),
+        )?;
         let ending = async {
             told.await;
             closing.cancel();
@@ -57,20 +65,12 @@ impl Serve {
     }
 }
 
-fn announce(context: &Context, door: &Door) -> Result<(), Failure> {
+/// Says where it is reached (C6), in the words of whoever serves.
+pub(crate) fn announce(context: &Context, door: &Door, en: &str, ja: &str) -> Result<(), Failure> {
     let (url, mcp_url) = (door.url(), door.mcp_url());
     let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
-    context.format.print(
-        &json,
-        || vec![mcp_url.clone()],
-        || {
-            context.say(
-                format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can go on when it is back."),
-                format!("Saihai は {mcp_url} でエージェントに応答します。\nCtrl-C で終了します。再開すればエージェントは続行できます。"),
-            )
-        },
-    )?;
-    if context.format == Format::Text && matches!(door.url().as_str(), url if url.starts_with("http://0.0.0.0")) {
+    context.format.print(&json, || vec![mcp_url.clone()], || context.say(en, ja))?;
+    if context.format == Format::Text && url.starts_with("http://0.0.0.0") {
         say("note: clients on other machines must be named with --allow-host, and anybody on the network can knock.");
     }
     Ok(())

@@ -4,7 +4,7 @@ use clap::Args;
 use control::Attendance;
 use server::Listen;
 
-use super::serve::told_to_end;
+use super::serve::{announce, told_to_end};
 use crate::context::Context;
 use crate::failure::{Failure, say};
 use crate::house::{House, Wishes};
@@ -60,18 +60,17 @@ impl Up {
         };
         let id = opened.id.clone();
         let house = House::open(context, opened, wishes).await?;
-        let (url, mcp_url) = (house.door().url(), house.door().mcp_url());
         let ending = told_to_end();
-        let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
-        context.format.print(
-            &json,
-            || vec![mcp_url.clone()],
-            || {
-                context.say(
-                    format!("Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."),
-                    format!("Saihai は {id} のエージェントを実行し、{mcp_url} で応答します。\nCtrl-C で終了します。作業中のエージェントは続行します。"),
-                )
-            },
+        let mcp_url = house.door().mcp_url();
+        announce(
+            context,
+            house.door(),
+            &format!(
+                "Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."
+            ),
+            &format!(
+                "Saihai は {id} のエージェントを実行し、{mcp_url} で応答します。\nCtrl-C で終了します。作業中のエージェントは続行します。"
+            ),
         )?;
         let text = context.format == Format::Text;
         let project = house.project.clone();

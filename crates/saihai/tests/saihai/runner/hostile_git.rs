@@ -156,10 +156,7 @@ fn a_conflict_is_prepared_inside_the_sandbox() {
     ));
     let task = team.start("Conflict");
     let up = team.up();
-    team.at(1, "ready");
-    team.world.write("src/a.txt", "theirs\n");
-    team.commit("theirs");
-    team.open(1, "ready");
+    team.overtake();
     team.until(&task, "done");
     assert_eq!(team.session(1)["verdict"], "rejected");
     assert!(team.log(2).lines().any(|line| line == "ran-merge"), "it did run, where it belongs: {}", team.log(2));

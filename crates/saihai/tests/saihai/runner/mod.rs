@@ -212,6 +212,14 @@ impl Team {
         fs::write(self.workspace(task).join(format!("src/.gate-{gate}")), "").unwrap();
     }
 
+    /// While the first agent stands at the gate `ready`, the user commits to the file that it changes.
+    pub(crate) fn overtake(&self) {
+        self.at(1, "ready");
+        self.world.write("src/a.txt", "theirs\n");
+        self.commit("theirs");
+        self.open(1, "ready");
+    }
+
     /// The target's commits, newest first.
     pub(crate) fn history(&self) -> Vec<String> {
         self.world.git(&["log", "--format=%s", "main"]).lines().map(str::to_owned).collect()

@@ -75,10 +75,7 @@ fn a_conflict_is_resolved_by_its_agent() {
     ));
     let task = team.start("Conflict");
     let up = team.up();
-    team.at(1, "ready");
-    team.world.write("src/a.txt", "theirs\n");
-    team.commit("theirs");
-    team.open(1, "ready");
+    team.overtake();
     let first = detail(&team, 1);
     assert!(first.contains("conflict") && first.contains("src/a.txt"), "{first}");
     team.until(&task, "done");
@@ -102,10 +99,7 @@ fn markers_that_are_left_are_a_conflict_still() {
     );
     let task = team.start("Conflict");
     let up = team.up();
-    team.at(1, "ready");
-    team.world.write("src/a.txt", "theirs\n");
-    team.commit("theirs");
-    team.open(1, "ready");
+    team.overtake();
     team.until(&task, "failed");
     assert!(detail(&team, 2).contains("conflict"));
     assert_eq!(team.merged("src/a.txt").as_deref(), Some("theirs\n"));

@@ -14,6 +14,11 @@ words! {
     Role { Owner = "owner", Viewer = "viewer", Runner = "runner", Coordinator = "coordinator" }
 }
 
+words! {
+    /// How a token is used. A link is good for one login; a browser's was given for one.
+    TokenUse { Bearer = "bearer", Link = "link", Browser = "browser" }
+}
+
 /// The public part of a token: enough to list and revoke it, useless to log in with.
 pub type TokenId = String;
 
@@ -31,8 +36,34 @@ pub struct Token {
     pub role: Role,
     pub name: String,
     pub hash: SecretHash,
+    pub used_as: TokenUse,
     pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
     pub revoked: bool,
+}
+
+impl Token {
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        !self.revoked && self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+/// A token that is to be made. Its secret stays with its bearer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewToken {
+    pub id: TokenId,
+    pub role: Role,
+    pub name: String,
+    pub hash: SecretHash,
+    pub used_as: TokenUse,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl NewToken {
+    /// One that programs show with every call, until it is revoked.
+    pub fn bearer(id: TokenId, role: Role, name: String, hash: SecretHash) -> Self {
+        Self { id, role, name, hash, used_as: TokenUse::Bearer, expires_at: None }
+    }
 }
 
 /// The installation, folded from its own stream (E2).
@@ -45,9 +76,21 @@ pub struct Installation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallationCommand {
-    AddProject { id: ProjectId, path: String },
-    CreateToken { id: TokenId, role: Role, name: String, hash: SecretHash },
-    RevokeToken { id: TokenId },
+    AddProject {
+        id: ProjectId,
+        path: String,
+    },
+    CreateToken(NewToken),
+    /// Gives a browser a token of its own for the one that its user has shown. A link is spent by it.
+    LogIn {
+        with: TokenId,
+        id: TokenId,
+        hash: SecretHash,
+        expires_at: Timestamp,
+    },
+    RevokeToken {
+        id: TokenId,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,12 +103,37 @@ pub struct InstallationEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstallationWhat {
-    ProjectAdded { id: ProjectId, path: String },
-    TokenCreated { id: TokenId, role: Role, name: String, hash: SecretHash },
-    TokenRevoked { id: TokenId },
+    ProjectAdded {
+        id: ProjectId,
+        path: String,
+    },
+    TokenCreated {
+        id: TokenId,
+        role: Role,
+        name: String,
+        hash: SecretHash,
+        #[serde(default = "bearer")]
+        used_as: TokenUse,
+        #[serde(default)]
+        expires_at: Option<Timestamp>,
+    },
+    TokenRevoked {
+        id: TokenId,
+    },
+}
+
+/// What all tokens were before there were logins.
+fn bearer() -> TokenUse {
+    TokenUse::Bearer
 }
 
 impl Installation {
+    /// The token with this hash, if it is good for such a use now.
+    pub fn token(&self, hash: &SecretHash, used_as: &[TokenUse], now: Timestamp) -> Option<&Token> {
+        let known = self.tokens.values().find(|token| token.hash == *hash);
+        known.filter(|token| token.is_valid(now) && used_as.contains(&token.used_as))
+    }
+
     pub fn project_at(&self, path: &str) -> Option<&Project> {
         self.projects.values().find(|project| project.path == path)
     }
@@ -77,7 +145,12 @@ impl Installation {
         command: &InstallationCommand,
         now: Timestamp,
     ) -> Result<Vec<InstallationEvent>, Refusal> {
-        let Actor::Owner(_) = actor else { return Err(Because::OwnersOnly.into()) };
+        match actor {
+            // To log in and out is everybody's; whoever lets them has seen their secret.
+            Actor::Owner(_) | Actor::System => {}
+            Actor::Session(_) | Actor::Runner(_) => return Err(Because::OwnersOnly.into()),
+        }
+        let event = |what| InstallationEvent { at: now, by: actor.clone(), what };
         let what = match command {
             // One project for each path, whoever was first.
             InstallationCommand::AddProject { path, .. } if self.project_at(path).is_some() => return Ok(Vec::new()),
@@ -85,14 +158,23 @@ impl Installation {
                 Some(_) => return Err(Because::ProjectTaken(id.clone()).into()),
                 None => InstallationWhat::ProjectAdded { id: id.clone(), path: path.clone() },
             },
-            InstallationCommand::CreateToken { id, .. } if self.tokens.contains_key(id) => {
-                return Err(Because::TokenTaken(id.clone()).into());
-            }
-            InstallationCommand::CreateToken { id, role, name, hash } => {
-                if !name.is_empty() {
-                    text_limits::check(Field::Name, name)?;
+            InstallationCommand::CreateToken(new) => self.create(new)?,
+            InstallationCommand::LogIn { with, id, hash, expires_at } => {
+                let shown = self.tokens.get(with).ok_or_else(|| Because::NoSuchToken(with.clone()))?;
+                if !shown.is_valid(now) || shown.used_as == TokenUse::Browser {
+                    return Err(Because::NotAuthenticated.into());
                 }
-                InstallationWhat::TokenCreated { id: id.clone(), role: *role, name: name.clone(), hash: hash.clone() }
+                let created = self.create(&NewToken {
+                    id: id.clone(),
+                    role: shown.role,
+                    name: shown.name.clone(),
+                    hash: hash.clone(),
+                    used_as: TokenUse::Browser,
+                    expires_at: Some(*expires_at),
+                })?;
+                let spent =
+                    (shown.used_as == TokenUse::Link).then(|| InstallationWhat::TokenRevoked { id: with.clone() });
+                return Ok(spent.into_iter().chain([created]).map(event).collect());
             }
             InstallationCommand::RevokeToken { id } => match self.tokens.get(id) {
                 None => return Err(Because::NoSuchToken(id.clone()).into()),
@@ -100,7 +182,18 @@ impl Installation {
                 Some(_) => InstallationWhat::TokenRevoked { id: id.clone() },
             },
         };
-        Ok(vec![InstallationEvent { at: now, by: actor.clone(), what }])
+        Ok(vec![event(what)])
+    }
+
+    fn create(&self, new: &NewToken) -> Result<InstallationWhat, Refusal> {
+        let NewToken { id, role, name, hash, used_as, expires_at } = new.clone();
+        if self.tokens.contains_key(&id) {
+            return Err(Because::TokenTaken(id).into());
+        }
+        if !name.is_empty() {
+            text_limits::check(Field::Name, &name)?;
+        }
+        Ok(InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at })
     }
 
     pub fn apply(&mut self, event: &InstallationEvent) {
@@ -110,13 +203,15 @@ impl Installation {
                 let project = Project { id: id.clone(), path: path.clone(), added_at: event.at };
                 self.projects.insert(id.clone(), project);
             }
-            InstallationWhat::TokenCreated { id, role, name, hash } => {
+            InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at } => {
                 let token = Token {
                     id: id.clone(),
                     role: *role,
                     name: name.clone(),
                     hash: hash.clone(),
+                    used_as: *used_as,
                     created_at: event.at,
+                    expires_at: *expires_at,
                     revoked: false,
                 };
                 self.tokens.insert(id.clone(), token);

@@ -20,6 +20,7 @@ mod interrupt;
 pub mod lifecycle;
 mod message;
 mod next_action;
+mod offers;
 mod readiness;
 mod refusal;
 mod session;
@@ -47,11 +48,13 @@ pub use event::{BadEvent, CreatedTask, Event, TaskEdit, What};
 pub use fuel::{Fuel, Left, left, repeats_left};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
 pub use installation::{
-    Installation, InstallationCommand, InstallationEvent, InstallationWhat, Project, Role, Token, TokenId,
+    Installation, InstallationCommand, InstallationEvent, InstallationWhat, NewToken, Project, Role, Token, TokenId,
+    TokenUse,
 };
 pub use interrupt::{Interrupt, interrupt};
 pub use message::Message;
 pub use next_action::{Choice, Step, next_action};
+pub use offers::{Offer, may_edit, offers};
 pub use readiness::{Obstacle, can_start, obstacles};
 pub use refusal::{Because, Code, Refusal};
 pub use session::{
@@ -63,7 +66,7 @@ pub use settings::{
 };
 pub use staffing::{Action, Reason, Staffing, must_stop, staff_chat, staff_task, staffing};
 pub use task::{Block, Closing, Context, Kind, Marks, Priority, Status, Task, TaskType, Used, slug};
-pub use text::{Audience, instruction, say_rejection, say_why, spoken};
+pub use text::{Audience, Mood, News, clean, instruction, news, one_line, say_rejection, say_why, spoken};
 pub use text_limits::Field;
 pub use time::{Span, Timestamp};
 pub use verdict::{

@@ -215,6 +215,29 @@ impl<'a> MessageView<'a> {
     }
 }
 
+/// An event with its place in the log, without secrets.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventView {
+    pub seq: crate::Seq,
+    pub at: Timestamp,
+    pub by: crate::Actor,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub data: serde_json::Value,
+}
+
+impl EventView {
+    pub fn of(seq: crate::Seq, event: &crate::Event) -> Self {
+        let event = event.redacted();
+        // The name of what happened is told beside it.
+        let data = match serde_json::to_value(&event.what) {
+            Ok(serde_json::Value::Object(object)) => object.into_iter().next().map(|(_, data)| data),
+            Ok(_) | Err(_) => None,
+        };
+        Self { seq, at: event.at, kind: event.kind(), by: event.by, data: data.unwrap_or_default() }
+    }
+}
+
 /// A ready task that nobody starts (L2): whom it waits for, and how long.
 pub fn waiting_to_start(board: &Board, task: &Task, now: Timestamp) -> Option<(Party, Span)> {
     let waited = now - task.status_at;

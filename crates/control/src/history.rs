@@ -20,7 +20,7 @@ pub async fn replay<D: Decider>(
 }
 
 /// Folds what comes after `state`, up to and including `until`.
-pub(crate) async fn fold<D: Decider>(
+pub async fn fold<D: Decider>(
     store: &dyn Store,
     stream: &StreamName,
     state: &mut D,

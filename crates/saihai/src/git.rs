@@ -95,6 +95,18 @@ impl Work<'_> {
     }
 }
 
+/// Where a branch left the target.
+pub(crate) fn fork(repository: &Path, target: &str, branch: &str) -> Option<String> {
+    git(repository, &["merge-base", "--end-of-options", target, branch])
+}
+
+/// What changed between two commits, as text; no program of the user's is run for it.
+pub(crate) fn diff(repository: &Path, from: &str, to: &str) -> Option<String> {
+    let range =
+        ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--end-of-options", from, to];
+    git(repository, &range).filter(|text| !text.is_empty())
+}
+
 pub(crate) fn version() -> Option<String> {
     git(Path::new("."), &["--version"])
 }

@@ -8,7 +8,7 @@ use board::{Event, RunnerId, Seq, TaskId};
 use control::{Control, NewSecret, Project};
 use runner::{Notice, Options, Places, Runner, Yard};
 use rustix::fs::{FlockOperation, flock};
-use server::{Door, Listen, Mcp};
+use server::{Door, Listen, Mcp, Web};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::serve::closed;
 use crate::context::{Context, Opened};
 use crate::failure::{Exit, Failure};
+use crate::premises::OnThisMachine;
 
 /// Where it is served if nobody says otherwise.
 pub(crate) const ADDRESS: &str = "127.0.0.1:4700";
@@ -38,6 +39,7 @@ pub(crate) struct Wishes {
 /// All that runs a project. Not before [`House::run`].
 pub(crate) struct House {
     mcp: Mcp,
+    pub(crate) web: Web,
     door: Door,
     runner: Runner,
     pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
@@ -82,8 +84,10 @@ impl House {
         attend(&control, context).await?;
         let store = Arc::clone(control.store());
         let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
-        let door = open_door(&mcp, &places, &wishes).await?;
+        let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
+        let door = open_door(&mcp, &places, &wishes).await?.with_web(&web);
         let _ = std::fs::write(places.address(), door.url());
+        remember_address(context, &door);
         let yard = Yard { repository: path, places, user: user() };
         let options = Options {
             id: runner_id(&context.home)?,
@@ -95,7 +99,7 @@ impl House {
         let (runner, notices) = Runner::new(project.clone(), yard, options);
         mcp.with_workplaces(Arc::new(runner.clone()));
         let events = Events { store, last: project.board().seq, project: project.clone() };
-        Ok(Self { mcp, door, runner, notices, project, events, _lock: lock })
+        Ok(Self { mcp, web, door, runner, notices, project, events, _lock: lock })
     }
 
     pub(crate) fn door(&self) -> &Door {
@@ -139,6 +143,18 @@ impl House {
             }
         }
     }
+}
+
+/// Where the last server was reached, for `saihai login`.
+pub(crate) fn remember_address(context: &Context, door: &Door) {
+    let _ = std::fs::write(context.home.join("address"), door.url());
+}
+
+/// The same, if somebody is there.
+pub(crate) async fn known_address(context: &Context) -> Option<String> {
+    let url = std::fs::read_to_string(context.home.join("address")).ok()?;
+    tokio::net::TcpStream::connect(url.strip_prefix("http://")?).await.ok()?;
+    Some(url)
 }
 
 /// Whoever started this process.

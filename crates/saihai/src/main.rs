@@ -7,6 +7,7 @@ mod failure;
 mod git;
 mod house;
 mod news;
+mod premises;
 mod show;
 
 use std::process::ExitCode;

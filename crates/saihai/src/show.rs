@@ -8,6 +8,8 @@ use serde::Serialize;
 use crate::cli::Global;
 use crate::failure::Failure;
 
+pub(crate) use board::clean;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
@@ -68,16 +70,6 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Ite
     });
     let text = table.to_string();
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
-/// Text from agents and files without anything that moves a terminal's cursor or turns the text round.
-pub(crate) fn clean(text: &str) -> String {
-    let hidden = |c: char| match c {
-        '\n' => false,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        other => other.is_control(),
-    };
-    text.replace('\t', "    ").chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {

@@ -14,6 +14,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
+use crate::web::Web;
+
 /// A request is text of bounded length; the largest batch of tasks is well below this.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
@@ -58,6 +60,8 @@ enum Listener {
 pub struct Door {
     listener: Listener,
     router: Router,
+    /// The names under which it may be called.
+    hosts: Vec<String>,
     closing: CancellationToken,
 }
 
@@ -94,11 +98,17 @@ impl Door {
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(closing.child_token())
             .with_allowed_origins(origins.collect::<Vec<_>>())
-            .with_allowed_hosts(allowed);
+            .with_allowed_hosts(allowed.clone());
         let service =
             StreamableHttpService::new(move || Ok(handler.clone()), NeverSessionManager::default().into(), config);
         let router = Router::new().route("/healthz", get(|| async { "ok\n" })).nest_service("/mcp", service);
-        Ok(Self { listener, router, closing })
+        Ok(Self { listener, router, hosts: allowed, closing })
+    }
+
+    /// The same for people too.
+    pub fn with_web(mut self, web: &Web) -> Self {
+        self.router = self.router.merge(web.router(self.hosts.clone()));
+        self
     }
 
     /// Where people reach it.

@@ -1,18 +1,16 @@
-//! May another passkey be tried? Few wrong ones in a row, then a pause.
+//! May another secret be tried? Few wrong ones in a row, then a pause.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard};
 
-use board::{AgentId, ProjectId, Span, Timestamp};
+use board::{Span, Timestamp};
 
-/// Wrong passkeys that cost nothing.
+/// Wrong ones that cost nothing.
 const FREE: u32 = 5;
 /// The pause after those; it doubles with every further one.
 const FIRST_PAUSE: Span = Span::seconds(10);
 const LONGEST_PAUSE: Span = Span::minutes(15);
-
-/// Whose passkey is tried. All that do not exist are one: their names are the guesser's choice.
-type Whose = Option<(ProjectId, AgentId)>;
 
 #[derive(Clone, Copy, Debug)]
 struct Wrong {
@@ -29,16 +27,22 @@ impl Wrong {
     }
 }
 
-/// The wrong passkeys of late.
-#[derive(Debug, Default)]
-pub(crate) struct Guesses {
-    wrong: Mutex<HashMap<Whose, Wrong>>,
+/// The wrong secrets of late, by whose they were meant to be.
+#[derive(Debug)]
+pub(crate) struct Guesses<W> {
+    wrong: Mutex<HashMap<W, Wrong>>,
 }
 
-impl Guesses {
+impl<W> Default for Guesses<W> {
+    fn default() -> Self {
+        Self { wrong: Mutex::default() }
+    }
+}
+
+impl<W: Clone + Eq + Hash> Guesses<W> {
     /// Takes one try, or says in how many seconds the next one counts. It is counted as wrong until
     /// [`Self::right`]: tries made at the same time are tries all the same.
-    pub(crate) fn try_one(&self, whose: &Whose, now: Timestamp) -> Result<(), i64> {
+    pub(crate) fn try_one(&self, whose: &W, now: Timestamp) -> Result<(), i64> {
         let mut wrong = self.lock();
         let known = wrong.entry(whose.clone()).or_insert(Wrong { times: 0, last: now });
         let left = known.pause().0 - (now - known.last).0;
@@ -49,11 +53,11 @@ impl Guesses {
         Ok(())
     }
 
-    pub(crate) fn right(&self, whose: &Whose) {
+    pub(crate) fn right(&self, whose: &W) {
         self.lock().remove(whose);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Whose, Wrong>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<W, Wrong>> {
         self.wrong.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -67,7 +71,7 @@ mod tests {
     #[test]
     fn guessing_is_slowed_down_and_forgotten_after_a_right_one() {
         let guesses = Guesses::default();
-        let whose = Some(("web".parse().unwrap(), "coder".parse().unwrap()));
+        let whose = Some("coder");
         let mut now = Timestamp(0);
         for _ in 0..5 {
             guesses.try_one(&whose, now).unwrap();

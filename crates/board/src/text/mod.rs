@@ -2,6 +2,7 @@
 
 mod hints;
 mod instructions;
+mod news;
 mod refusals;
 pub mod spoken;
 mod why;
@@ -9,6 +10,7 @@ mod why;
 use crate::Language;
 
 pub use instructions::{feedback as say_rejection, instruction};
+pub use news::{Mood, News, clean, news, one_line};
 pub use why::say as say_why;
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.

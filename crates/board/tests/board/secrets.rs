@@ -1,8 +1,8 @@
 //! Are secrets, even hashed, shown nowhere (S3, S4)?
 
 use board::{
-    Actor, Code, Command, Driver, EndReason, Event, Installation, InstallationCommand, ProcessEnd, Purpose, Role,
-    SecretHash, What,
+    Actor, Code, Command, Driver, EndReason, Event, Installation, InstallationCommand, NewToken, ProcessEnd, Purpose,
+    Role, SecretHash, What,
 };
 
 use crate::samples::{SECRET, every_event};
@@ -75,7 +75,7 @@ fn redacted_events_carry_no_hash() {
 fn tokens_show_no_hash() {
     let mut installation = Installation::default();
     let hash = SecretHash(SECRET.into());
-    let create = InstallationCommand::CreateToken { id: "t".into(), role: Role::Owner, name: "me".into(), hash };
+    let create = InstallationCommand::CreateToken(NewToken::bearer("t".into(), Role::Owner, "me".into(), hash));
     let at = board::Timestamp(0);
     let events = installation.admit(&owner(), &create, at).unwrap();
     events.iter().for_each(|event| installation.apply(event));

@@ -99,6 +99,11 @@ impl Log {
         found
     }
 
+    /// The oldest position that is kept.
+    pub fn oldest(&self) -> u64 {
+        self.segments().first().map_or(0, |(start, _)| *start)
+    }
+
     /// Where the log ends now.
     pub fn end(&self) -> u64 {
         self.segments().last().map_or(0, |(start, length)| start + length)

@@ -9,6 +9,7 @@ mod doctor;
 mod gc;
 mod init;
 mod log;
+mod login;
 mod mcp;
 mod memory;
 mod message;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Init(init::Init),
     Up(up::Up),
     Serve(serve::Serve),
+    Login(login::Login),
     Mcp(mcp::Mcp),
     /// Projects of this installation
     #[command(subcommand)]
@@ -78,6 +80,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Init(init) => init.run(context).await,
         Command::Up(up) => up.run(context).await,
         Command::Serve(serve) => serve.run(context).await,
+        Command::Login(login) => login.run(context).await,
         Command::Mcp(mcp) => mcp.run(context).await,
         Command::Project(command) => project::run(context, command).await,
         Command::Agent(command) => agent::run(context, command).await,

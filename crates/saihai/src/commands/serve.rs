@@ -1,14 +1,17 @@
 //! `saihai serve`
 
+use std::sync::Arc;
+
 use clap::Args;
 use control::Attendance;
-use server::{Door, DoorError, Listen, Mcp};
+use server::{Door, DoorError, Listen, Mcp, Web};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::Context;
+use crate::context::{Context, owner};
 use crate::failure::{Exit, Failure, say};
-use crate::house::attend;
+use crate::house::{attend, remember_address};
+use crate::premises::OnThisMachine;
 use crate::show::Format;
 
 /// How long calls that are being answered have when the server ends.
@@ -40,17 +43,21 @@ impl Serve {
         let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
         let closing = mcp.closing().clone();
         let door = Door::open(mcp.clone(), closing.clone(), &self.listen, &self.allow_host).await;
-        let door = door.map_err(|error| closed(&error))?;
+        let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
+        let door = door.map_err(|error| closed(&error))?.with_web(&web);
+        remember_address(context, &door);
         let told = told_to_end();
         let mcp_url = door.mcp_url();
         announce(
             context,
             &door,
+            &web,
             &format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can go on when it is back."),
             &format!(
                 "Saihai は {mcp_url} でエージェントに応答します。\nCtrl-C で終了します。再開すればエージェントは続行できます。"
             ),
-        )?;
+        )
+        .await?;
         let ending = async {
             told.await;
             closing.cancel();
@@ -66,10 +73,24 @@ impl Serve {
 }
 
 /// Says where it is reached (C6), in the words of whoever serves.
-pub(crate) fn announce(context: &Context, door: &Door, en: &str, ja: &str) -> Result<(), Failure> {
+pub(crate) async fn announce(context: &Context, door: &Door, web: &Web, en: &str, ja: &str) -> Result<(), Failure> {
     let (url, mcp_url) = (door.url(), door.mcp_url());
-    let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": null });
-    context.format.print(&json, || vec![mcp_url.clone()], || context.say(en, ja))?;
+    // No browser comes through a socket file.
+    let login_url = match url.starts_with("http://") {
+        true => {
+            let code = web.offer_login(owner()).await;
+            let code = code.map_err(|error| Failure::control(error, context.language()))?;
+            Some(format!("{url}/login?code={}", code.reveal()))
+        }
+        false => None,
+    };
+    let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": login_url });
+    let link = login_url.as_deref().unwrap_or_default();
+    context.format.print(
+        &json,
+        || vec![mcp_url.clone()],
+        || context.say(format!("{en}\nOpen the board: {link}"), format!("{ja}\nボードを開く: {link}")),
+    )?;
     if context.format == Format::Text && url.starts_with("http://0.0.0.0") {
         say("note: clients on other machines must be named with --allow-host, and anybody on the network can knock.");
     }

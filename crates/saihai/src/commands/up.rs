@@ -65,13 +65,15 @@ impl Up {
         announce(
             context,
             house.door(),
+            &house.web,
             &format!(
                 "Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."
             ),
             &format!(
                 "Saihai は {id} のエージェントを実行し、{mcp_url} で応答します。\nCtrl-C で終了します。作業中のエージェントは続行します。"
             ),
-        )?;
+        )
+        .await?;
         let text = context.format == Format::Text;
         let project = house.project.clone();
         let narrate = async move |events, notices| narrate(events, notices, language, text, |_| true).await;

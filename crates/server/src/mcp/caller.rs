@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use board::{Actor, Because, Board, Command, Role, SessionId};
+use board::{Actor, Because, Board, Command, Role, SessionId, TokenUse};
 use control::{ControlError, Project, Receipt, session_project, token_hash};
 use http::request::Parts;
 use rmcp::model::Extensions;
@@ -136,7 +136,7 @@ impl Desk {
     async fn role_of(&self, bearer: &Bearer) -> Result<Option<Role>, ControlError> {
         let hash = token_hash(bearer.reveal());
         let installation = self.installation.newest().await?;
-        let known = installation.tokens.values().find(|token| token.hash == hash && !token.revoked);
+        let known = installation.token(&hash, &[TokenUse::Bearer], self.control.clock().now());
         Ok(known.map(|token| token.role))
     }
 }

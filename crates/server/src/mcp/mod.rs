@@ -15,7 +15,7 @@ mod tools;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, RwLock};
 
-use board::{Installation, ProjectId};
+use board::{AgentId, Installation, ProjectId};
 use control::{Control, ControlError, Project, Writer};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -46,14 +46,15 @@ pub struct Mcp {
 /// What every call works with.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    control: Control,
-    installation: Writer<Installation>,
+    pub(crate) control: Control,
+    pub(crate) installation: Writer<Installation>,
     /// Projects that were called about.
     projects: RwLock<HashMap<ProjectId, Project>>,
-    guesses: Guesses,
+    /// By agent. All that do not exist are one: their names are the guesser's choice.
+    guesses: Guesses<Option<(ProjectId, AgentId)>>,
     /// The credential of whoever is at the other end of stdio.
     bearer: Option<Bearer>,
-    closing: CancellationToken,
+    pub(crate) closing: CancellationToken,
     /// Set once there is a runner.
     workplaces: OnceLock<Arc<dyn Workplaces>>,
 }
@@ -72,6 +73,10 @@ impl Mcp {
         let (projects, guesses, workplaces) = (RwLock::default(), Guesses::default(), OnceLock::new());
         let desk = Desk { control, installation, projects, guesses, bearer, closing, workplaces };
         Ok(Self { desk: Arc::new(desk) })
+    }
+
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.desk
     }
 
     /// From now on there is somebody who makes workspaces.
@@ -93,7 +98,7 @@ impl Mcp {
 
 impl Desk {
     /// A project that exists. Opening one is no way to make one.
-    async fn project(&self, id: &ProjectId) -> Result<Option<Project>, ControlError> {
+    pub(crate) async fn project(&self, id: &ProjectId) -> Result<Option<Project>, ControlError> {
         let known = self.projects.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(id).cloned();
         if known.is_some() {
             return Ok(known);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use board::{
     Actor, AgentId, AgentSpec, Command, Completion, Decompose, Destination, Driver, EnvValue, Hierarchy,
-    InstallationCommand, Language, Limits, NewTask, Party, ProjectId, Purpose, Role, RunnerId, SessionId, Settings,
-    Status, TaskId, Timestamp,
+    InstallationCommand, Language, Limits, NewTask, NewToken, Party, ProjectId, Purpose, Role, RunnerId, SessionId,
+    Settings, Status, TaskId, Timestamp,
 };
 use control::{Attendance, Clock, Control, NewSecret, Project, passkey_hash, token_hash};
 use server::{Door, Listen, Mcp};
@@ -112,7 +112,7 @@ impl House {
         for role in Role::ALL {
             let secret = NewSecret::generate("sht").unwrap();
             let (id, hash) = (format!("tok_{role}"), token_hash(secret.reveal()));
-            let create = InstallationCommand::CreateToken { id, role: *role, name: String::new(), hash };
+            let create = InstallationCommand::CreateToken(NewToken::bearer(id, *role, String::new(), hash));
             installation.submit(owner(), create).await.unwrap();
             tokens.insert(role.as_str(), secret.reveal().to_owned());
         }

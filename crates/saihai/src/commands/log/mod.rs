@@ -4,10 +4,10 @@ mod replay;
 mod tail;
 mod verify;
 
+use board::view::EventView;
 use board::{Actor, Board, Event, Seq, What};
 use clap::Subcommand;
 use control::{Project, events_after};
-use serde_json::{Value, json};
 
 use crate::context::{Context, Opened};
 use crate::failure::Failure;
@@ -35,11 +35,8 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn json(&self) -> Value {
-        let event = self.event.redacted();
-        let data = serde_json::to_value(&event.what).unwrap_or(Value::Null);
-        let data = data.as_object().and_then(|object| object.values().next()).cloned().unwrap_or(Value::Null);
-        json!({ "seq": self.seq, "at": event.at, "by": event.by, "type": event.kind(), "data": data })
+    pub(crate) fn json(&self) -> EventView {
+        EventView::of(self.seq, &self.event)
     }
 
     pub(crate) fn line(&self) -> String {

@@ -48,7 +48,7 @@ async fn follow(format: Format, opened: &Opened, mut last: Seq) -> Result<(), Fa
         let mut closed = false;
         last = read(opened, last, |entry| {
             let line = match format {
-                Format::Json => entry.json().to_string(),
+                Format::Json => serde_json::to_string(&entry.json()).unwrap_or_default(),
                 Format::Quiet => entry.seq.to_string(),
                 Format::Text => entry.line(),
             };

@@ -1,6 +1,6 @@
 //! `saihai token create`
 
-use board::{InstallationCommand, Role};
+use board::{InstallationCommand, NewToken, Role};
 use clap::Args;
 use control::{Attendance, NewSecret, token_hash};
 use serde_json::json;
@@ -30,8 +30,8 @@ impl Create {
         let secret = NewSecret::generate("sht").map_err(failed)?;
         let hash = token_hash(secret.reveal());
         let id = format!("tok_{}", &hash.0[..8]);
-        let create =
-            InstallationCommand::CreateToken { id: id.clone(), role: self.role, name: self.name.clone(), hash };
+        let new = NewToken::bearer(id.clone(), self.role, self.name.clone(), hash);
+        let create = InstallationCommand::CreateToken(new);
         installation.submit(owner(), create).await.map_err(|error| Failure::control(error, context.language()))?;
         let json = json!({ "token": secret.reveal(), "id": id, "role": self.role, "name": self.name });
         context.format.print(

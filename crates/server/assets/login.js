@@ -1,0 +1,1 @@
+for (const form of document.querySelectorAll("form[data-at-once]")) form.submit();

@@ -1,0 +1,231 @@
+//! What is happening? Events as they come, from where the reader was last (W4).
+//!
+//! The log itself is the queue: a reader who is slow is read for more slowly, and costs one page of events.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::response::sse::{Event as Message, KeepAlive, Sse};
+use board::view::EventView;
+use board::{Because, Board, ProjectId, Refusal, Seq};
+use control::{Project, events_after};
+use futures::stream::{self, Stream};
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use utoipa::IntoParams;
+
+use super::Window;
+use super::person::Person;
+use super::problem::Problem;
+
+/// Events that are read at once for one reader.
+const PAGE: usize = 64;
+
+/// How often a silent stream shows that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// Only this project; otherwise all.
+    #[param(value_type = Option<String>)]
+    project: Option<ProjectId>,
+    /// From where on, as the `id` of an event, if `Last-Event-ID` does not say. `0`: everything. Default: from now on.
+    after: Option<String>,
+}
+
+/// Where a reader is in each project: `web:12,api:3`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Place(BTreeMap<ProjectId, Seq>);
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, (id, seq)) in self.0.iter().enumerate() {
+            write!(f, "{}{id}:{seq}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::str::FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let one = |part: &str| {
+            let (id, seq) = part.rsplit_once(':').ok_or(())?;
+            Ok((id.parse().map_err(drop)?, seq.parse().map_err(drop)?))
+        };
+        if text == "0" { Ok(Self::default()) } else { text.split(',').map(one).collect::<Result<_, ()>>().map(Self) }
+    }
+}
+
+/// An event of a project.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    project: &'a ProjectId,
+    #[serde(flatten)]
+    event: EventView,
+}
+
+struct Source {
+    id: ProjectId,
+    project: Project,
+    boards: watch::Receiver<Arc<Board>>,
+}
+
+/// One reader.
+struct Reader {
+    window: Window,
+    person: Person,
+    only: Option<ProjectId>,
+    place: Place,
+    sources: Vec<Source>,
+    ready: VecDeque<Message>,
+}
+
+/// Events as they happen
+///
+/// Each event has an `id`; whoever comes back with the last one as `Last-Event-ID` misses none and gets none twice.
+#[utoipa::path(
+    get, path = "/events", tag = "events", params(Wanted, ("Last-Event-ID" = Option<String>, Header)),
+    responses((status = 200, content_type = "text/event-stream", body = String), (status = "4XX", body = Problem))
+)]
+pub(super) async fn events(
+    State(window): State<Window>,
+    person: Person,
+    headers: HeaderMap,
+    Query(wanted): Query<Wanted>,
+) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Problem> {
+    let named = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
+    let named = named.or(wanted.after.as_deref());
+    let place = named.map(str::parse::<Place>).transpose().map_err(|()| {
+        Problem::bad_argument(
+            "This is not the id of an event.",
+            "Send the `id` of the last event, or 0 for all of them.",
+        )
+    })?;
+    let from_now = place.is_none();
+    let mut reader = Reader {
+        person,
+        only: wanted.project,
+        place: place.unwrap_or_default(),
+        sources: Vec::new(),
+        ready: VecDeque::new(),
+        window,
+    };
+    reader.look_for_projects().await?;
+    if from_now {
+        for source in &reader.sources {
+            reader.place.0.insert(source.id.clone(), source.project.board().seq);
+        }
+    }
+    // Told at once, so that whoever is cut off before the first event can come back as well.
+    reader.ready.push_back(Message::default().event("place").id(reader.place.to_string()).data(""));
+    let told = stream::unfold(reader, |mut reader| async move {
+        let next = reader.next().await?;
+        Some((Ok(next), reader))
+    });
+    Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+}
+
+impl Reader {
+    /// The projects that are to be told of, also those that came since.
+    async fn look_for_projects(&mut self) -> Result<(), Problem> {
+        let installation = self.window.desk.installation.state();
+        let wanted: Vec<ProjectId> = match &self.only {
+            Some(id) => vec![id.clone()],
+            None => installation.projects.keys().cloned().collect(),
+        };
+        for id in wanted {
+            if self.sources.iter().any(|source| source.id == id) {
+                continue;
+            }
+            let opened = self.window.desk.project(&id).await.map_err(|error| self.person.problem(&error))?;
+            let Some(project) = opened else {
+                if self.only.is_some() {
+                    let unknown = Refusal::from(Because::NoSuchProject(id.to_string()));
+                    return Err(Problem::refused(&unknown, self.person.language));
+                }
+                continue;
+            };
+            let boards = project.writer().watch();
+            self.sources.push(Source { id, project, boards });
+        }
+        Ok(())
+    }
+
+    /// The next message; `None` when the server closes or the reader may not read any more.
+    async fn next(&mut self) -> Option<Message> {
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
+            if !self.window.still_valid(&self.person) {
+                return None;
+            }
+            self.fill().await?;
+            if self.ready.is_empty() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    async fn fill(&mut self) -> Option<()> {
+        let store = Arc::clone(self.window.desk.control.store());
+        for source in &mut self.sources {
+            source.boards.borrow_and_update();
+            let last = self.place.0.get(&source.id).copied().unwrap_or(0);
+            let page = events_after::<Board>(store.as_ref(), &Project::stream(&source.id), last, PAGE).await.ok()?;
+            for (seq, event) in page {
+                self.place.0.insert(source.id.clone(), seq);
+                let told = Told { project: &source.id, event: EventView::of(seq, &event) };
+                let message = Message::default().id(self.place.to_string());
+                self.ready.push_back(message.json_data(&told).ok()?);
+            }
+            if !self.ready.is_empty() {
+                return Some(());
+            }
+        }
+        Some(())
+    }
+
+    /// Until something was written anywhere.
+    async fn wait(&mut self) -> Option<()> {
+        let mut installation = self.window.desk.installation.watch();
+        installation.borrow_and_update();
+        let changes = self.sources.iter_mut().map(|source| Box::pin(source.boards.changed()));
+        let any = async {
+            if changes.len() == 0 { std::future::pending().await } else { futures::future::select_all(changes).await.0 }
+        };
+        let new_projects = tokio::select! {
+            changed = any => { changed.ok()?; false }
+            changed = installation.changed() => { changed.ok()?; true }
+            () = self.window.desk.closing.cancelled() => return None,
+        };
+        if new_projects {
+            self.look_for_projects().await.ok()?;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    /// W4
+    #[test]
+    fn a_place_is_read_as_it_was_written() {
+        let place: Place = "api:3,my.web:12".parse().unwrap();
+        assert_eq!(place.to_string(), "api:3,my.web:12");
+        assert_eq!("0".parse(), Ok(Place::default()));
+        for wrong in ["", "12", "web:", "web:x", ":3", "web:1,,"] {
+            assert!(wrong.parse::<Place>().is_err(), "{wrong}");
+        }
+    }
+}

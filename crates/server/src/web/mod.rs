@@ -1,0 +1,156 @@
+//! The owner's window: pages and an HTTP API for people, over the same commands as everybody's.
+//!
+//! [`gate`] decides which requests come in, [`person`] who sent them, `api` answers programs and
+//! `pages` people. Pages keep themselves up with [`live`] and change things through the API, so there
+//! is one way for each change.
+
+mod api;
+mod assets;
+mod chronicle;
+mod gate;
+mod live;
+mod login;
+mod meters;
+mod pages;
+mod past;
+mod person;
+mod problem;
+
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use board::{Because, NewToken, ProjectId, Refusal, Role, Span, TokenUse};
+use control::{ControlError, NewSecret, Project, token_hash};
+
+use crate::guesses::Guesses;
+use crate::mcp::{Desk, Mcp};
+use crate::premises::Premises;
+
+use self::chronicle::Chronicles;
+use self::past::Past;
+use self::person::Person;
+use self::problem::Problem;
+
+/// A change is text of bounded length.
+const MAX_BODY: usize = 1024 * 1024;
+
+/// How long a link for a login is good.
+const LINK: Span = Span::minutes(30);
+
+/// What people see and use. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Web {
+    window: Window,
+}
+
+/// What every request works with.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    desk: Arc<Desk>,
+    premises: Arc<dyn Premises>,
+    past: Arc<Past>,
+    chronicles: Arc<Chronicles>,
+    guesses: Arc<Guesses<()>>,
+}
+
+impl Web {
+    /// A window on everything that an MCP server serves.
+    pub fn new(mcp: &Mcp, premises: Arc<dyn Premises>) -> Self {
+        meters::begin();
+        let (past, chronicles, guesses) = (Arc::default(), Arc::default(), Arc::default());
+        Self { window: Window { desk: Arc::clone(mcp.desk()), premises, past, chronicles, guesses } }
+    }
+
+    /// Everything but the agents' door. Requests must name one of `hosts`.
+    pub(crate) fn router(&self, hosts: Vec<String>) -> Router {
+        let (api, document) = api::router();
+        let window = self.window.clone();
+        Router::new()
+            .nest("/api/v1", api.merge(api::document(document)))
+            .merge(pages::router())
+            .route("/login", get(login::page).post(login::log_in))
+            .route("/logout", post(login::log_out))
+            .route("/metrics", get(meters::metrics))
+            .route("/assets/{version}/{name}", get(assets::asset))
+            .fallback(pages::not_found)
+            .layer(middleware::from_fn(meters::measure))
+            .layer(DefaultBodyLimit::max(MAX_BODY))
+            .layer(middleware::from_fn_with_state(gate::Hosts::from(hosts), gate::gate))
+            .with_state(window)
+    }
+}
+
+impl Web {
+    /// A link's secret for the owner.
+    pub async fn offer_login(&self, by: board::Actor) -> Result<NewSecret, ControlError> {
+        let name = match &by {
+            board::Actor::Owner(name) => name.to_string(),
+            board::Actor::Session(_) | board::Actor::Runner(_) | board::Actor::System => String::new(),
+        };
+        let desk = &self.window.desk;
+        offer_login(&desk.installation, by, Role::Owner, name, desk.control.clock().now()).await
+    }
+}
+
+/// Makes a link's secret, which is good for one login soon.
+pub async fn offer_login(
+    installation: &control::Writer<board::Installation>,
+    by: board::Actor,
+    role: Role,
+    name: String,
+    now: board::Timestamp,
+) -> Result<NewSecret, ControlError> {
+    let secret = NewSecret::generate("shl")
+        .map_err(|error| ControlError::Store(store::StoreError::Failed(error.to_string())))?;
+    let hash = token_hash(secret.reveal());
+    let id = format!("tok_{}", &hash.0[..8]);
+    let new = NewToken { id, role, name, hash, used_as: TokenUse::Link, expires_at: Some(now + LINK) };
+    installation.submit(by, board::InstallationCommand::CreateToken(new)).await?;
+    Ok(secret)
+}
+
+impl Window {
+    /// A project that exists.
+    async fn project(&self, person: &Person, id: &str) -> Result<Open, Problem> {
+        let refused = || Problem::refused(&Refusal::from(Because::NoSuchProject(id.into())), person.language);
+        let id: ProjectId = id.parse().map_err(|_| refused())?;
+        let opened = self.desk.project(&id).await.map_err(|error| person.problem(&error))?;
+        let project = opened.ok_or_else(refused)?;
+        let board = project.newest().await.map_err(|error| person.problem(&error))?;
+        Ok(Open { id, project, board, now: self.desk.control.clock().now() })
+    }
+
+    /// Is the token of somebody who came in still good?
+    fn still_valid(&self, person: &Person) -> bool {
+        let now = self.desk.control.clock().now();
+        self.desk.installation.state().tokens.get(&person.token).is_some_and(|token| token.is_valid(now))
+    }
+
+    /// Where the repository of a project is.
+    fn repository(&self, id: &ProjectId) -> std::path::PathBuf {
+        let installation = self.desk.installation.state();
+        installation.projects.get(id).map(|project| project.path.clone().into()).unwrap_or_default()
+    }
+
+    /// Looks at files or git, off the runtime.
+    async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&dyn Premises) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let premises = Arc::clone(&self.premises);
+        tokio::task::spawn_blocking(move || look(&*premises)).await.map_err(|error| {
+            Problem::new(http::StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string(), "Try again.")
+        })
+    }
+}
+
+/// A project as of one request.
+#[derive(Debug)]
+struct Open {
+    id: ProjectId,
+    project: Project,
+    board: Arc<board::Board>,
+    now: board::Timestamp,
+}

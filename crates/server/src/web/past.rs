@@ -1,0 +1,52 @@
+//! How was the board at an earlier event? Replayed, from the nearest board that is still known.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use board::{Board, ProjectId, Seq, Settings};
+use control::{ControlError, Project, fold};
+use store::Store;
+
+/// Boards that are remembered. They share most of their memory.
+const REMEMBERED: usize = 64;
+
+/// On a long way a board is remembered after this many events.
+const STRIDE: Seq = 20_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    boards: Mutex<VecDeque<(ProjectId, Arc<Board>)>>,
+}
+
+impl Past {
+    /// The board as of an event.
+    pub(super) async fn board(&self, store: &dyn Store, id: &ProjectId, at: Seq) -> Result<Arc<Board>, ControlError> {
+        let mut board = self.nearest(id, at).unwrap_or_else(|| Arc::new(Board::new(Settings::new(id.clone()))));
+        let stream = Project::stream(id);
+        while board.seq < at {
+            let before = board.seq;
+            let mut next = (*board).clone();
+            fold(store, &stream, &mut next, at.min(before + STRIDE)).await?;
+            board = Arc::new(next);
+            if board.seq == before {
+                break;
+            }
+            self.remember(id, &board);
+        }
+        Ok(board)
+    }
+
+    fn nearest(&self, id: &ProjectId, at: Seq) -> Option<Arc<Board>> {
+        let boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = boards.iter().filter(|(of, board)| of == id && board.seq <= at);
+        known.max_by_key(|(_, board)| board.seq).map(|(_, board)| Arc::clone(board))
+    }
+
+    fn remember(&self, id: &ProjectId, board: &Arc<Board>) {
+        let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
+        if boards.len() == REMEMBERED {
+            boards.pop_front();
+        }
+        boards.push_back((id.clone(), Arc::clone(board)));
+    }
+}

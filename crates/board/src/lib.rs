@@ -66,7 +66,7 @@ pub use settings::{
 };
 pub use staffing::{Action, Reason, Staffing, must_stop, staff_chat, staff_task, staffing};
 pub use task::{Block, Closing, Context, Kind, Marks, Priority, Status, Task, TaskType, Used, slug};
-pub use text::{Audience, Mood, News, clean, instruction, news, one_line, say_rejection, say_why, spoken};
+pub use text::{Audience, Mood, News, clean, instruction, news, one_line, say_reason, say_rejection, say_why, spoken};
 pub use text_limits::Field;
 pub use time::{Span, Timestamp};
 pub use verdict::{

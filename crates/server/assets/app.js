@@ -1,0 +1,8 @@
+// What the pages do in the browser: keep up, and do what their forms and buttons say.
+import "./drag.js";
+import "./forms.js";
+import "./history.js";
+import "./keys.js";
+import "./live.js";
+import "./log.js";
+import "./time.js";

@@ -1,0 +1,140 @@
+// Does what forms and buttons say, through the API, and says why when it is refused.
+import { refresh } from "./live.js";
+
+const project = document.body.dataset.project;
+const csrf = document.querySelector("meta[name=csrf]")?.content ?? "";
+
+export async function ask(method, url, body) {
+  const headers = { "content-type": "application/json", "x-csrf-token": csrf, accept: "application/json" };
+  try {
+    const response = await fetch(url, { method, headers, body: method === "DELETE" ? undefined : JSON.stringify(body ?? {}) });
+    const text = await response.text();
+    const answer = text ? JSON.parse(text) : {};
+    return response.ok ? { answer } : { refused: `${answer.detail ?? response.statusText} ${answer.hint ?? ""}`.trim() };
+  } catch {
+    return { refused: document.getElementById("link")?.dataset.lost ?? "…" };
+  }
+}
+
+let shown;
+export function toast(text) {
+  const toast = document.getElementById("toast");
+  toast.textContent = text;
+  toast.hidden = false;
+  clearTimeout(shown);
+  shown = setTimeout(() => (toast.hidden = true), 10_000);
+}
+document.getElementById("toast")?.addEventListener("click", (event) => (event.currentTarget.hidden = true));
+
+// Moves a task; asks for the reason first, where one is needed.
+export async function move(task, name, word, needsReason) {
+  let reason;
+  if (needsReason) {
+    reason = await askReason(task, word);
+    if (!reason) return;
+  }
+  const { refused } = await ask("POST", `/api/v1/projects/${project}/tasks/${task}/${name}`, reason ? { reason } : {});
+  if (refused) toast(refused);
+  refresh();
+}
+
+function askReason(task, word) {
+  const dialog = document.getElementById("reason");
+  const title = dialog.querySelector("h2");
+  title.textContent = title.dataset.template.replace("{task}", task).replace("{move}", word);
+  const field = dialog.querySelector("textarea");
+  field.value = "";
+  dialog.returnValue = "";
+  dialog.showModal();
+  field.focus();
+  return new Promise((done) => {
+    dialog.addEventListener("close", () => done(dialog.returnValue === "do" ? field.value.trim() : ""), { once: true });
+  });
+}
+
+function content(form) {
+  const body = {};
+  for (const field of form.elements) {
+    if (!field.name) continue;
+    const text = field.value.trim();
+    if (field.dataset.list !== undefined) body[field.name] = text.split(/[,\s]+/u).filter(Boolean);
+    else if (field.dataset.null !== undefined) body[field.name] = text || null;
+    else if (field.dataset.omit === undefined || text) body[field.name] = text;
+  }
+  // Labels may have spaces in them, ids not.
+  if ("labels" in body) body.labels = form.elements.labels.value.split(",").map((word) => word.trim()).filter(Boolean);
+  return body;
+}
+
+async function submit(form) {
+  const [method, url] = form.dataset.api.split(" ");
+  const output = form.querySelector("output.refusal");
+  const buttons = [...form.querySelectorAll("button")];
+  buttons.forEach((button) => (button.disabled = true));
+  const { answer, refused } = await ask(method, url, content(form));
+  buttons.forEach((button) => (button.disabled = false));
+  if (output) {
+    output.textContent = refused ?? "";
+    output.hidden = !refused;
+  } else if (refused) toast(refused);
+  if (refused) return;
+  const then = form.dataset.then;
+  if (then?.startsWith("/")) return location.assign(then);
+  if (form.dataset.shows) showSecret(form, answer[form.dataset.shows]);
+  if (form.dataset.atChange === undefined) form.reset();
+  if (then === "close") form.closest("dialog").close();
+  refresh();
+}
+
+function showSecret(form, text) {
+  const shown = form.querySelector(".secret");
+  const code = document.createElement("code");
+  code.textContent = text.startsWith("/") ? location.origin + text : text;
+  shown.replaceChildren(`${shown.dataset.note} `, code);
+  shown.hidden = false;
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.api) {
+    event.preventDefault();
+    submit(form);
+  }
+});
+
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  if (form?.dataset.atChange !== undefined) submit(form);
+  if (form?.dataset.filter !== undefined) form.requestSubmit();
+  if (form?.dataset.language !== undefined) {
+    document.cookie = `saihai_language=${event.target.value}; path=/; max-age=31536000; samesite=strict`;
+    location.reload();
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  const form = event.target.form;
+  if (form?.dataset.enter !== undefined && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const { target } = event;
+  const opens = target.closest("[data-opens]");
+  if (opens) open(opens.dataset.opens);
+  if (target.closest("[data-closes]")) target.closest("dialog").close();
+  const button = target.closest("[data-move]");
+  if (button) {
+    button.closest("details")?.removeAttribute("open");
+    move(button.dataset.task, button.dataset.move, button.textContent.trim(), button.dataset.reason !== undefined);
+  }
+  // A menu closes when something else is clicked.
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+});
+
+export function open(id) {
+  const dialog = document.getElementById(id);
+  if (dialog && !dialog.open) dialog.showModal();
+}

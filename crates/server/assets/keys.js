@@ -1,0 +1,70 @@
+// Everything that the mouse does, by keys.
+import { open } from "./forms.js";
+
+let leader = 0;
+
+const writing = (element) => element.closest("input, textarea, select, [contenteditable]") && element.type !== "checkbox" && element.type !== "range";
+const titles = (column) => [...column.querySelectorAll(".card a.title")];
+
+function step(by) {
+  const all = [...document.querySelectorAll(".card a.title, .tree a, table td:first-child a")];
+  const at = all.indexOf(document.activeElement.closest(".card")?.querySelector("a.title") ?? document.activeElement);
+  focus(all[at < 0 ? 0 : Math.min(Math.max(at + by, 0), all.length - 1)]);
+}
+
+function across(by) {
+  const columns = [...document.querySelectorAll(".column")].filter((column) => titles(column).length);
+  const at = columns.indexOf(document.activeElement.closest(".column"));
+  const next = columns[at < 0 ? 0 : Math.min(Math.max(at + by, 0), columns.length - 1)];
+  if (next) focus(titles(next)[0]);
+}
+
+function focus(element) {
+  element?.focus();
+  element?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function menu() {
+  const found = document.activeElement.closest(".card")?.querySelector("details.menu");
+  if (!found) return;
+  found.open = true;
+  found.querySelector("button").focus();
+}
+
+const keys = {
+  "/": () => document.querySelector("input[type=search]")?.focus(),
+  n: () => open("new-task"),
+  "?": () => open("keys"),
+  j: () => step(1),
+  k: () => step(-1),
+  h: () => across(-1),
+  l: () => across(1),
+  m: menu,
+  g: () => (leader = Date.now()),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.key === "Escape") {
+    const found = document.activeElement.closest("details.menu[open]");
+    if (found) {
+      found.open = false;
+      found.querySelector("summary").focus();
+    }
+    return;
+  }
+  if (writing(event.target) || document.querySelector("dialog[open]")) return;
+  if (Date.now() - leader < 1500) {
+    leader = 0;
+    const page = document.querySelector(`header nav a[data-key="${CSS.escape(event.key)}"]`);
+    if (page) {
+      event.preventDefault();
+      page.click();
+      return;
+    }
+  }
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});

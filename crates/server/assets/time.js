@@ -1,0 +1,28 @@
+// Lets ages go on: "4 s" becomes "5 s".
+const units = [[86400, 172800, "d"], [3600, 7200, "h"], [60, 120, "min"], [1, 0, "s"]];
+
+function said(seconds) {
+  const [size, , unit] = units.find(([, least]) => seconds >= least);
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+// The server's clock is the one that counts.
+let ahead = 0;
+const served = document.querySelector("time[data-age]");
+if (served) {
+  const [number, unit] = served.textContent.split(" ");
+  const size = units.find(([, , name]) => name === unit)?.[0] ?? 1;
+  const age = (Date.now() - Date.parse(served.dateTime)) / 1000;
+  const off = age - Number(number) * size;
+  // Less than what rounding explains is no difference of clocks.
+  if (off < -2 || off > size + 2) ahead = off;
+}
+
+export function ages() {
+  for (const time of document.querySelectorAll("time[data-age]")) {
+    const text = said(Math.max(0, (Date.now() - Date.parse(time.dateTime)) / 1000 - ahead));
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+
+setInterval(ages, 1000);

@@ -11,7 +11,7 @@ use crate::Language;
 
 pub use instructions::{feedback as say_rejection, instruction};
 pub use news::{Mood, News, clean, news, one_line};
-pub use why::say as say_why;
+pub use why::{say as say_why, say_reason};
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

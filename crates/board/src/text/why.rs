@@ -62,7 +62,7 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                     "In progress for `{0}`, no session yet: {1}{2}. `saihai up` starts it when it may.",
                     "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。`saihai up` が開始します。",
                 ),
-                &[agent, &say_reason(*reason).say(language, &[]), &until],
+                &[agent, &say_reason(*reason, language), &until],
             )
         }
         Line::ReadyFor { mover, waiting } => {
@@ -123,7 +123,11 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
 }
 
 /// What staffing's word means, as half a sentence.
-fn say_reason(reason: Reason) -> Phrase {
+pub fn say_reason(reason: Reason, language: Language) -> String {
+    reason_phrase(reason).say(language, &[])
+}
+
+fn reason_phrase(reason: Reason) -> Phrase {
     match reason {
         Reason::HasInProgressTask => phrase("it may start now", "開始できます"),
         Reason::WorkerBlocked => phrase(

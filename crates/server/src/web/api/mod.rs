@@ -40,17 +40,17 @@ pub(super) fn document(mut document: Document) -> Router<Window> {
 /// A body, with a problem that says what is wrong with it.
 #[derive(FromRequest)]
 #[from_request(via(Json), rejection(Problem))]
-pub(super) struct Body<T>(pub(super) T);
+pub(in crate::web) struct Body<T>(pub(in crate::web) T);
 
 /// The parts of a path, likewise.
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Path), rejection(Problem))]
-pub(super) struct Path<T>(pub(super) T);
+pub(in crate::web) struct Path<T>(pub(in crate::web) T);
 
 /// What stands behind the question mark, likewise.
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Query), rejection(Problem))]
-pub(super) struct Query<T>(pub(super) T);
+pub(in crate::web) struct Query<T>(pub(in crate::web) T);
 
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {

@@ -1,0 +1,69 @@
+//! What has the project decided? The memory bank, as it lies in the repository.
+
+use askama::Template;
+use axum::extract::State;
+use definitions::memory::{self, Shown};
+
+use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
+use crate::web::Window;
+use crate::web::api::Path;
+use crate::web::problem::Problem;
+
+#[derive(Debug, Template)]
+#[template(path = "memory.html")]
+struct Memory {
+    shell: Shell,
+    entries: Vec<Row>,
+    problems: Vec<String>,
+    shown: Option<(String, String)>,
+}
+
+#[derive(Debug)]
+struct Row {
+    path: String,
+    title: String,
+    category: Option<String>,
+    summary: Option<String>,
+    current: bool,
+}
+
+pub(super) async fn memories(state: State<Window>, visitor: Visitor, Path(project): Path<String>) -> Answer {
+    show(state, visitor, project, None).await
+}
+
+pub(super) async fn entry(
+    state: State<Window>,
+    visitor: Visitor,
+    Path((project, path)): Path<(String, String)>,
+) -> Answer {
+    show(state, visitor, project, Some(path)).await
+}
+
+async fn show(State(window): State<Window>, Visitor(person): Visitor, project: String, path: Option<String>) -> Answer {
+    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let directory = window.repository(&open.id).join(".saihai");
+    let wanted = path.clone();
+    let read = move |_: &dyn crate::Premises| {
+        let shown = wanted.map(|path| memory::show(&directory, &path)).transpose();
+        (memory::list(&directory), shown)
+    };
+    let ((entries, problems), shown) = window.look(read).await.map_err(trouble(&person))?;
+    let shown = shown.map_err(|error| {
+        let hint = person.say("See the list.", "一覧を見てください。");
+        trouble(&person)(Problem::not_found(error.to_string(), hint))
+    })?;
+    let current = shown.as_ref().map(|shown| shown.entry.path.clone());
+    let row = |entry: memory::Entry| Row {
+        current: Some(&entry.path) == current.as_ref(),
+        path: entry.path.display().to_string(),
+        title: entry.title,
+        category: entry.category,
+        summary: entry.summary,
+    };
+    page(&Memory {
+        entries: entries.into_iter().map(row).collect(),
+        problems: problems.iter().map(ToString::to_string).collect(),
+        shown: shown.map(|Shown { entry, body }| (entry.title, board::clean(&body))),
+        shell: Shell::new(person.clone(), person.say("Memory", "メモリー"), Here::Memory, Some(&open)),
+    })
+}

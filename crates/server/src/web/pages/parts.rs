@@ -1,0 +1,235 @@
+//! The small things that many pages show: ages, statuses, tasks by name.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use board::{Board, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, Timestamp};
+
+/// How long ago; the browser lets it go on.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(source = r#"<time datetime="{{ at }}" title="{{ at }}" data-age>{{ now.to_owned() - at.to_owned() }}</time>"#, ext = "html")]
+pub(super) struct Age {
+    pub(super) at: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+impl HtmlSafe for Age {}
+
+/// A status with its colour and its word.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(source = r#"<span class="chip {{ status }}">{{ self.word() }}</span>"#, ext = "html")]
+pub(super) struct Chip {
+    pub(super) status: Status,
+    pub(super) language: Language,
+}
+
+impl HtmlSafe for Chip {}
+
+impl Chip {
+    fn word(&self) -> &'static str {
+        status_word(self.status, self.language)
+    }
+}
+
+pub(super) fn status_word(status: Status, language: Language) -> &'static str {
+    match (status, language) {
+        (Status::Backlog, Language::En) => "Backlog",
+        (Status::Todo, Language::En) => "To do",
+        (Status::InProgress, Language::En) => "In progress",
+        (Status::Blocked, Language::En) => "Blocked",
+        (Status::Done, Language::En) => "Done",
+        (Status::Failed, Language::En) => "Failed",
+        (Status::Cancelled, Language::En) => "Cancelled",
+        (Status::Backlog, Language::Ja) => "バックログ",
+        (Status::Todo, Language::Ja) => "待機",
+        (Status::InProgress, Language::Ja) => "進行中",
+        (Status::Blocked, Language::Ja) => "ブロック",
+        (Status::Done, Language::Ja) => "完了",
+        (Status::Failed, Language::Ja) => "失敗",
+        (Status::Cancelled, Language::Ja) => "中止",
+    }
+}
+
+pub(super) fn priority_word(priority: Priority, language: Language) -> &'static str {
+    match (priority, language) {
+        (Priority::Low, Language::En) => "low",
+        (Priority::Medium, Language::En) => "medium",
+        (Priority::High, Language::En) => "high",
+        (Priority::Critical, Language::En) => "critical",
+        (Priority::Low, Language::Ja) => "低",
+        (Priority::Medium, Language::Ja) => "中",
+        (Priority::High, Language::Ja) => "高",
+        (Priority::Critical, Language::Ja) => "緊急",
+    }
+}
+
+pub(super) fn session_word(status: SessionStatus, language: Language) -> &'static str {
+    match (status, language) {
+        (SessionStatus::Starting, Language::En) => "starting",
+        (SessionStatus::Running, Language::En) => "running",
+        (SessionStatus::Verifying, Language::En) => "verifying",
+        (SessionStatus::Ended, Language::En) => "ended",
+        (SessionStatus::Starting, Language::Ja) => "起動中",
+        (SessionStatus::Running, Language::Ja) => "実行中",
+        (SessionStatus::Verifying, Language::Ja) => "検証中",
+        (SessionStatus::Ended, Language::Ja) => "終了",
+    }
+}
+
+pub(super) fn party_word(party: &Party, language: Language) -> String {
+    match (party, language) {
+        (Party::Owner, Language::En) => "you".into(),
+        (Party::Owner, Language::Ja) => "あなた".into(),
+        (Party::Agent(_) | Party::System, _) => party.to_string(),
+    }
+}
+
+/// The name of a move, as its button says it.
+pub(super) fn move_word(name: board::lifecycle::Move, language: Language) -> &'static str {
+    use board::lifecycle::Move;
+    match (name, language) {
+        (Move::Create, Language::En) => "Create",
+        (Move::Queue, Language::En) => "To do",
+        (Move::Shelve, Language::En) => "Back to backlog",
+        (Move::Start, Language::En) => "Start",
+        (Move::Unstart, Language::En) => "Put back",
+        (Move::Block, Language::En) => "Block",
+        (Move::Unblock, Language::En) => "Unblock",
+        (Move::Finish, Language::En) => "Mark done",
+        (Move::Fail, Language::En) => "Fail",
+        (Move::Retry, Language::En) => "Retry",
+        (Move::Cancel, Language::En) => "Cancel",
+        (Move::Reopen, Language::En) => "Reopen",
+        (Move::Create, Language::Ja) => "作成",
+        (Move::Queue, Language::Ja) => "待機へ",
+        (Move::Shelve, Language::Ja) => "バックログへ",
+        (Move::Start, Language::Ja) => "開始",
+        (Move::Unstart, Language::Ja) => "開始を取り消す",
+        (Move::Block, Language::Ja) => "ブロック",
+        (Move::Unblock, Language::Ja) => "ブロック解除",
+        (Move::Finish, Language::Ja) => "完了にする",
+        (Move::Fail, Language::Ja) => "失敗",
+        (Move::Retry, Language::Ja) => "再試行",
+        (Move::Cancel, Language::Ja) => "中止",
+        (Move::Reopen, Language::Ja) => "再開",
+    }
+}
+
+/// A task by its id and title, with its status.
+#[derive(Clone, Debug)]
+pub(super) struct Mention {
+    pub(super) id: TaskId,
+    pub(super) title: String,
+    pub(super) chip: Chip,
+    pub(super) assignee: Option<String>,
+}
+
+impl Mention {
+    pub(super) fn of(task: &Task, language: Language) -> Self {
+        Self {
+            id: task.id,
+            title: task.title.clone(),
+            chip: Chip { status: task.status, language },
+            assignee: task.assignee.as_ref().map(ToString::to_string),
+        }
+    }
+
+    pub(super) fn all(board: &Board, ids: &[TaskId], language: Language) -> Vec<Self> {
+        ids.iter().filter_map(|id| board.tasks.get(id)).map(|task| Self::of(task, language)).collect()
+    }
+}
+
+/// How somebody's work stands, with its evidence and its age.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    /// A class of the style sheet: `running`, `good`, `bad`, `waits` or nothing.
+    pub(super) mood: &'static str,
+    pub(super) text: String,
+    pub(super) since: Option<Age>,
+}
+
+/// What holds a task now, in a few words.
+pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Language) -> Option<Note> {
+    let say = |en: &str, ja: &str| match language {
+        Language::En => en.to_owned(),
+        Language::Ja => ja.to_owned(),
+    };
+    let age = |at| Some(Age { at, now });
+    if let Some(session) = task.live.and_then(|id| board.sessions.get(&id)) {
+        return Some(of_session(session, now, language));
+    }
+    Some(match task.status {
+        Status::Backlog | Status::Todo => match board::obstacles(board, task).first() {
+            Some(obstacle) => Note { mood: "waits", text: of_obstacle(obstacle, language), since: None },
+            None => {
+                let mover = party_word(&board.mover(task), language);
+                let text = say(&format!("ready, {mover} to start"), &format!("開始可、{mover}待ち"));
+                Note { mood: "ready", text, since: age(task.status_at) }
+            }
+        },
+        Status::InProgress => match task.assignee.as_ref().and_then(|id| board.agents.get(id)) {
+            _ if board.held_by(task).is_some() => {
+                Note { mood: "waits", text: say("held", "保留"), since: age(task.status_at) }
+            }
+            _ if task.by_hand => Note { mood: "waits", text: say("by hand", "手動"), since: age(task.status_at) },
+            Some(agent) => {
+                let staffing = board::staff_task(board, agent, task, now);
+                let text = board::say_reason(staffing.reason, language);
+                Note { mood: "waits", text, since: age(task.status_at) }
+            }
+            None => return None,
+        },
+        Status::Blocked => {
+            let text = task.block.as_ref().map(|block| board::one_line(&block.reason)).unwrap_or_default();
+            Note { mood: "bad", text, since: age(task.status_at) }
+        }
+        Status::Failed | Status::Cancelled => {
+            let text = task.closing.as_ref().map(|closing| board::one_line(&closing.reason)).unwrap_or_default();
+            let mood = if task.status == Status::Failed { "bad" } else { "" };
+            Note { mood, text, since: age(task.status_at) }
+        }
+        Status::Done => Note { mood: "good", text: say("done", "完了"), since: age(task.status_at) },
+    })
+}
+
+/// What a session is doing, and when it was last heard of.
+pub(super) fn of_session(session: &Session, now: Timestamp, language: Language) -> Note {
+    let word = session_word(session.status, language);
+    let (mood, text, since) = match (session.status, session.waits_to_merge()) {
+        (_, Some(reason)) => {
+            let waits = match language {
+                Language::En => "waits to merge",
+                Language::Ja => "マージ待ち",
+            };
+            ("bad", format!("{waits}: {}", board::one_line(reason)), session.ended_at)
+        }
+        (SessionStatus::Starting | SessionStatus::Running, None) => {
+            let heard = match language {
+                Language::En => "last call",
+                Language::Ja => "最終応答",
+            };
+            ("running", format!("{word}, {heard}"), Some(session.last_call_at))
+        }
+        (SessionStatus::Verifying, None) => ("running", word.to_owned(), Some(session.last_call_at)),
+        (SessionStatus::Ended, None) => ("", word.to_owned(), session.ended_at),
+    };
+    Note { mood, text, since: since.map(|at| Age { at, now }) }
+}
+
+fn of_obstacle(obstacle: &board::Obstacle, language: Language) -> String {
+    use board::Obstacle;
+    match (obstacle, language) {
+        (Obstacle::ProjectPaused, Language::En) => "the project is paused".into(),
+        (Obstacle::ProjectPaused, Language::Ja) => "プロジェクトは一時停止中".into(),
+        (Obstacle::Unassigned, Language::En) => "nobody is assigned".into(),
+        (Obstacle::Unassigned, Language::Ja) => "担当者なし".into(),
+        (Obstacle::AssigneeInactive(agent), Language::En) => format!("{agent} has left"),
+        (Obstacle::AssigneeInactive(agent), Language::Ja) => format!("{agent} は離脱"),
+        (Obstacle::Waiting { on, .. }, Language::En) => format!("waits for {on}"),
+        (Obstacle::Waiting { on, .. }, Language::Ja) => format!("{on} 待ち"),
+        (Obstacle::DependencyCancelled(on), Language::En) => format!("{on} was cancelled"),
+        (Obstacle::DependencyCancelled(on), Language::Ja) => format!("{on} は中止"),
+        (Obstacle::Held { by }, Language::En) => format!("held by {by}"),
+        (Obstacle::Held { by }, Language::Ja) => format!("{by} により保留"),
+        (Obstacle::FuelSpent(fuel), _) => fuel.reason().into(),
+    }
+}

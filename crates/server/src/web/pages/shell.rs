@@ -1,0 +1,193 @@
+//! What do all pages have around them?
+
+use askama::Template;
+use axum::extract::FromRequestParts;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use board::{Board, Language, SessionStatus, Status};
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::web::assets::VERSION;
+use crate::web::person::{Person, language_of};
+use crate::web::problem::Problem;
+use crate::web::{Open, Window};
+
+/// The page that is open, among those of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Here {
+    Projects,
+    Board,
+    Agents,
+    Sessions,
+    Queue,
+    Chat,
+    Memory,
+    History,
+    Settings,
+}
+
+/// What the frame of a page shows.
+#[derive(Clone, Debug)]
+pub(super) struct Shell {
+    pub(super) person: Person,
+    pub(super) version: &'static str,
+    pub(super) title: String,
+    pub(super) here: Here,
+    pub(super) project: Option<Ribbon>,
+}
+
+/// How the project stands, on every page of it.
+#[derive(Clone, Debug)]
+pub(super) struct Ribbon {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) paused: bool,
+    pub(super) running: usize,
+    pub(super) queued: usize,
+    /// Blocked and failed tasks.
+    pub(super) stuck: usize,
+    pub(super) seq: board::Seq,
+}
+
+impl Ribbon {
+    fn of(board: &Board) -> Self {
+        let live = |wanted: fn(SessionStatus) -> bool| board.all_live_sessions().filter(|s| wanted(s.status)).count();
+        let stuck = |status| matches!(status, Status::Blocked | Status::Failed);
+        Self {
+            id: board.settings.id.to_string(),
+            name: board.settings.name.clone(),
+            paused: board.paused,
+            running: live(|status| matches!(status, SessionStatus::Starting | SessionStatus::Running)),
+            queued: live(|status| status == SessionStatus::Verifying),
+            stuck: board.tasks.values().filter(|task| stuck(task.status)).count(),
+            seq: board.seq,
+        }
+    }
+}
+
+impl Shell {
+    pub(super) fn new(person: Person, title: impl Into<String>, here: Here, open: Option<&Open>) -> Self {
+        let project = open.map(|open| Ribbon::of(&open.board));
+        Self { person, version: &VERSION, title: title.into(), here, project }
+    }
+
+    pub(super) fn t<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
+        self.person.say(en, ja)
+    }
+
+    /// The id of the project; nothing where there is none.
+    pub(super) fn id(&self) -> &str {
+        self.project.as_ref().map_or("", |ribbon| ribbon.id.as_str())
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.person.language
+    }
+
+    pub(super) fn owner(&self) -> bool {
+        self.person.is_owner()
+    }
+
+    /// The pages of a project: where, its name, what of it wants attention.
+    pub(super) fn pages(&self) -> Vec<Entry> {
+        let Some(ribbon) = &self.project else { return Vec::new() };
+        let entry = |here, path: &str, en, ja, key, count| Entry {
+            current: self.here == here,
+            url: format!("/p/{}{path}", ribbon.id),
+            name: self.t(en, ja).to_owned(),
+            key,
+            count,
+        };
+        vec![
+            entry(Here::Board, "", "Board", "ボード", "b", ribbon.stuck),
+            entry(Here::Agents, "/agents", "Agents", "エージェント", "a", 0),
+            entry(Here::Sessions, "/sessions", "Sessions", "セッション", "s", ribbon.running),
+            entry(Here::Queue, "/queue", "Merge queue", "マージ待ち", "q", ribbon.queued),
+            entry(Here::Chat, "/chat", "Chat", "チャット", "c", 0),
+            entry(Here::Memory, "/memory", "Memory", "メモリー", "m", 0),
+            entry(Here::History, "/history", "History", "履歴", "h", 0),
+            entry(Here::Settings, "/settings", "Settings", "設定", "e", 0),
+        ]
+    }
+}
+
+/// An entry of the navigation.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) current: bool,
+    pub(super) url: String,
+    pub(super) name: String,
+    /// Pressed after `g`.
+    pub(super) key: &'static str,
+    pub(super) count: usize,
+}
+
+/// Somebody who looks at pages. Who is not logged in is led to where that is done.
+#[derive(Debug)]
+pub(super) struct Visitor(pub(super) Person);
+
+impl FromRequestParts<Window> for Visitor {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, window: &Window) -> Result<Self, Response> {
+        window.person(&parts.headers).await.map(Self).map_err(|problem| match problem.http {
+            StatusCode::UNAUTHORIZED => Redirect::to("/login").into_response(),
+            _ => Trouble { problem, language: language_of(&parts.headers) }.into_response(),
+        })
+    }
+}
+
+/// A page that says what is wrong.
+#[derive(Debug, Template)]
+#[template(path = "problem.html")]
+pub(super) struct Trouble {
+    pub(super) problem: Problem,
+    pub(super) language: Language,
+}
+
+impl Trouble {
+    fn t<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
+        match self.language {
+            Language::En => en,
+            Language::Ja => ja,
+        }
+    }
+
+    fn version(&self) -> &'static str {
+        &VERSION
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        match self.render() {
+            Ok(page) => (self.problem.http, Html(page)).into_response(),
+            Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        }
+    }
+}
+
+/// What a handler of a page answers.
+pub(super) type Answer = Result<Response, Trouble>;
+
+pub(super) fn page(template: &impl Template) -> Answer {
+    match template.render() {
+        Ok(page) => Ok(Html(page).into_response()),
+        Err(error) => Err(Trouble {
+            problem: Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string(), "Reload the page."),
+            language: Language::En,
+        }),
+    }
+}
+
+/// A problem in the language of whom it is shown to.
+pub(super) fn trouble(person: &Person) -> impl Fn(Problem) -> Trouble + use<> {
+    let language = person.language;
+    move |problem| Trouble { problem, language }
+}
+
+/// A refusal of the board, likewise.
+pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> Trouble + use<> {
+    let language = person.language;
+    move |refusal| Trouble { problem: Problem::refused(&refusal, language), language }
+}

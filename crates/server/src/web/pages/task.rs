@@ -1,0 +1,385 @@
+//! What is there to know about one task, and what may be done with it now?
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use board::view::TaskDetail;
+use board::{
+    Board, CheckOutcome, Merge, Mood, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType, Timestamp,
+    may_edit, news, say_rejection, say_why, why,
+};
+use serde::Deserialize;
+
+use super::board::MoveButton;
+use super::graph::Graph;
+use super::parts::{Age, Chip, Mention, Note, of_session, party_word, priority_word};
+use super::shell::{Answer, Here, Shell, Visitor, page, refused, trouble};
+use crate::web::api::{Path, Query};
+use crate::web::person::Person;
+use crate::web::{Open, Window};
+
+/// Lines of the timeline on one page.
+const EVENTS: usize = 60;
+
+/// Sessions and messages that are shown; the others have pages of their own.
+const NEWEST: usize = 10;
+
+/// Bytes of a difference that are shown.
+const DIFF: usize = 512 * 1024;
+
+#[derive(Debug, Template)]
+#[template(path = "task.html")]
+struct TaskPage {
+    shell: Shell,
+    task: Facts,
+    moves: Vec<MoveButton>,
+    /// Why it cannot be edited, if so.
+    read_only: Option<(String, String)>,
+    why: Vec<String>,
+    above: Vec<Mention>,
+    children: Vec<Mention>,
+    waits_for: Vec<Mention>,
+    waited_for_by: Vec<Mention>,
+    graph: Option<Graph>,
+    sessions: Vec<SessionRow>,
+    evidence: Option<Evidence>,
+    feedback: Option<String>,
+    notes: Vec<(&'static str, String)>,
+    messages: Vec<Said>,
+    timeline: Vec<Line>,
+    earlier: Option<Seq>,
+    agents: Vec<String>,
+    priorities: Vec<(&'static str, &'static str)>,
+    types: Vec<&'static str>,
+    may_split: bool,
+}
+
+#[derive(Debug)]
+struct Facts {
+    id: TaskId,
+    title: String,
+    description: String,
+    chip: Chip,
+    status_age: Age,
+    held_by: Option<TaskId>,
+    step: bool,
+    assignee: Option<String>,
+    mover: String,
+    creator: String,
+    priority: Priority,
+    priority_word: &'static str,
+    task_type: TaskType,
+    labels: String,
+    branch: Option<String>,
+    base: Option<String>,
+    created: Age,
+    attempts: u32,
+    left: board::Left,
+    claim: Option<(String, String)>,
+}
+
+#[derive(Debug)]
+pub(super) struct SessionRow {
+    pub(super) id: board::SessionId,
+    pub(super) agent: String,
+    pub(super) task: Option<TaskId>,
+    pub(super) note: Note,
+    pub(super) end: Option<String>,
+    pub(super) verdict: Option<&'static str>,
+    pub(super) started: Age,
+    pub(super) calls: u32,
+}
+
+/// What was found when the work was examined.
+#[derive(Debug)]
+pub(super) struct Evidence {
+    pub(super) session: board::SessionId,
+    pub(super) commits: u32,
+    pub(super) changed: Vec<String>,
+    pub(super) outside: Vec<String>,
+    pub(super) unmet: Vec<String>,
+    pub(super) checks: Vec<CheckRow>,
+    pub(super) merge: &'static str,
+    pub(super) merge_text: String,
+}
+
+#[derive(Debug)]
+pub(super) struct CheckRow {
+    pub(super) name: String,
+    pub(super) outcome: CheckOutcome,
+    pub(super) output: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) id: board::MessageId,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) own: bool,
+    pub(super) content: String,
+    pub(super) at: Age,
+    pub(super) state: &'static str,
+}
+
+/// A line of the timeline.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) seq: Seq,
+    pub(super) at: Age,
+    pub(super) mood: &'static str,
+    pub(super) text: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Wanted {
+    before: Option<Seq>,
+}
+
+pub(super) async fn task(
+    State(window): State<Window>,
+    Visitor(person): Visitor,
+    Path((project, id)): Path<(String, TaskId)>,
+    Query(wanted): Query<Wanted>,
+) -> Answer {
+    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let (board, now, language) = (&open.board, open.now, person.language);
+    let task = board.task(id).map_err(refused(&person))?;
+    let merged = window.finished(&person, &open, task).await;
+    let before = wanted.before.unwrap_or(Seq::MAX);
+    let store = window.desk.control.store();
+    let events = window.chronicles.of_task(store.as_ref(), &open.id, id, before, EVENTS).await;
+    let events = events.map_err(|error| trouble(&person)(person.problem(&error)))?;
+    let earlier = (events.len() == EVENTS).then(|| events.last().map(|(seq, _)| *seq)).flatten();
+    let refusal = may_edit(board, &person.actor(), task, now)
+        .err()
+        .map(|refusal| (refusal.message(language), refusal.hint(language, board::Audience::Person)));
+    let read_only = refusal.filter(|_| person.is_owner());
+    let explained = why(board, id, now).map_err(refused(&person))?;
+    let mut above: Vec<_> = board.ancestors(task).map(|task| Mention::of(task, language)).collect();
+    above.reverse();
+    let sessions: Vec<&Session> =
+        board.sessions.values().rev().map(Arc::as_ref).filter(|s| s.task() == Some(id)).take(NEWEST).collect();
+    let examined = sessions.iter().find(|session| session.workspace.is_some());
+    page(&TaskPage {
+        task: facts(board, task, now, &person),
+        moves: MoveButton::all(board, &person, task, merged, now),
+        why: explained.lines.iter().map(|line| say_why(line, id, language)).collect(),
+        above,
+        children: Mention::all(board, &task.children, language),
+        waits_for: Mention::all(board, &task.dependencies, language),
+        waited_for_by: Mention::all(board, &task.dependents, language),
+        graph: neighbours(board, task, &project, &person),
+        sessions: sessions.iter().map(|session| session_row(session, now, &person)).collect(),
+        evidence: examined.and_then(|session| evidence(session, &person)),
+        feedback: task.feedback.as_ref().filter(|_| !task.is_settled()).map(|why| say_rejection(why, language)),
+        notes: context(task, &person),
+        messages: messages(board, id, now, &person),
+        timeline: events.iter().flat_map(|(seq, event)| lines(board, *seq, event, now, &person)).collect(),
+        earlier,
+        agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
+        priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
+        types: TaskType::ALL.iter().map(|t| t.as_str()).collect(),
+        may_split: read_only.is_none()
+            && person.is_owner()
+            && !task.is_step()
+            && !task.is_settled()
+            && task.parent.is_none(),
+        read_only,
+        shell: Shell::new(person.clone(), format!("{id} {}", task.title), Here::Board, Some(&open)),
+    })
+}
+
+impl Window {
+    /// Was its branch merged by somebody? Only asked where it could finish the task.
+    async fn finished(&self, person: &Person, open: &Open, task: &Task) -> bool {
+        if task.status != Status::InProgress || task.live.is_some() || task.is_step() || !person.is_owner() {
+            return false;
+        }
+        let (repository, board, task) = (self.repository(&open.id), Arc::clone(&open.board), task.clone());
+        self.look(move |premises| premises.is_merged(&repository, &board, &task)).await.unwrap_or(false)
+    }
+}
+
+fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
+    let detail = TaskDetail::of(board, task);
+    let age = |at| Age { at, now };
+    Facts {
+        id: task.id,
+        title: task.title.clone(),
+        description: board::clean(&task.description),
+        chip: Chip { status: task.status, language: person.language },
+        status_age: age(task.status_at),
+        held_by: detail.held_by.filter(|_| !task.is_settled()),
+        step: task.is_step(),
+        assignee: task.assignee.as_ref().map(ToString::to_string),
+        mover: party_word(&board.mover(task), person.language),
+        creator: party_word(&task.creator, person.language),
+        priority: task.priority,
+        priority_word: priority_word(task.priority, person.language),
+        task_type: task.task_type,
+        labels: task.labels.join(", "),
+        branch: task.branch.clone(),
+        base: task.base_commit.as_ref().map(|commit| commit.chars().take(10).collect()),
+        created: age(task.created_at),
+        attempts: task.used.attempts,
+        left: detail.left,
+        claim: task.claim.as_ref().map(|claim| (claim.result.to_string(), board::clean(&claim.summary))),
+    }
+}
+
+/// The task with what it waits for, what waits for it, and its parts: nothing, if it stands alone.
+fn neighbours(board: &Board, task: &Task, project: &str, person: &Person) -> Option<Graph> {
+    let mut ids: Vec<TaskId> = vec![task.id];
+    let near = [&task.dependencies, &task.dependents, &task.children];
+    ids.extend(near.into_iter().flatten().copied());
+    for id in ids.clone() {
+        ids.extend(board.tasks.get(&id).into_iter().flat_map(|task| task.dependencies.iter().chain(&task.dependents)));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    ids.truncate(40);
+    let tasks: Vec<&Task> = ids.iter().filter_map(|id| board.tasks.get(id)).map(Arc::as_ref).collect();
+    let base = format!("/p/{project}/tasks/");
+    (tasks.len() > 1).then(|| Graph::draw(board, &tasks, Some(task.id), &base, person.language))
+}
+
+pub(super) fn session_row(session: &Session, now: Timestamp, person: &Person) -> SessionRow {
+    let end = session.end.as_ref().map(|end| match (end.exit_code, &end.signal) {
+        (Some(code), _) => format!("{} {code}", end.reason),
+        (None, Some(signal)) => format!("{} {signal}", end.reason),
+        (None, None) => end.reason.to_string(),
+    });
+    SessionRow {
+        id: session.id,
+        agent: session.agent.to_string(),
+        task: session.task(),
+        note: of_session(session, now, person.language),
+        end,
+        verdict: session.verdict.as_ref().map(board::Verdict::as_str),
+        started: Age { at: session.claimed_at, now },
+        calls: session.calls,
+    }
+}
+
+pub(super) fn evidence(session: &Session, person: &Person) -> Option<Evidence> {
+    let facts = session.workspace.as_ref()?;
+    let (merge, merge_text) = match &facts.merge {
+        Merge::NotTried => ("", person.say("not merged", "未マージ").to_owned()),
+        Merge::Conflict { files } => ("bad", format!("{}: {}", person.say("conflict", "競合"), files.join(", "))),
+        Merge::Waiting { reason, .. } => ("bad", format!("{}: {reason}", person.say("waits", "待機"))),
+        Merge::Merged { commit } => {
+            let short: String = commit.chars().take(10).collect();
+            ("good", format!("{} {short}", person.say("merged as", "マージ済み")))
+        }
+    };
+    let check = |check: &board::CheckResult| CheckRow {
+        name: check.name.clone(),
+        outcome: check.outcome,
+        output: board::clean(&check.output),
+    };
+    Some(Evidence {
+        session: session.id,
+        commits: facts.commits,
+        changed: facts.changed.clone(),
+        outside: facts.outside_scope.clone(),
+        unmet: facts.goals_unmet.clone(),
+        checks: facts.checks.iter().map(check).collect(),
+        merge,
+        merge_text,
+    })
+}
+
+/// What agents noted for those after them.
+fn context(task: &Task, person: &Person) -> Vec<(&'static str, String)> {
+    let Some(context) = &task.context else { return Vec::new() };
+    let all = [
+        (person.say("Progress", "進捗"), &context.progress),
+        (person.say("Findings", "判明したこと"), &context.findings),
+        (person.say("Blockers", "障害"), &context.blockers),
+        (person.say("Next steps", "次のステップ"), &context.next_steps),
+    ];
+    all.into_iter().filter_map(|(name, text)| Some((name, board::clean(text.as_ref()?)))).collect()
+}
+
+fn messages(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Vec<Said> {
+    let about = board.messages.iter().rev().filter(|message| message.related_task == Some(id)).take(NEWEST);
+    let mut said: Vec<_> = about.map(|message| said(board, message, now, person)).collect();
+    said.reverse();
+    said
+}
+
+pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, person: &Person) -> Said {
+    let view = board::view::MessageView::of(board, message);
+    let state = match (&message.to, view.expired, view.read) {
+        (Party::Agent(_), true, _) => person.say("expired unread", "未読のまま期限切れ"),
+        (Party::Agent(_), false, false) => person.say("not read yet", "未読"),
+        (Party::Agent(_), false, true) => person.say("read", "既読"),
+        (Party::Owner | Party::System, _, _) => "",
+    };
+    Said {
+        id: message.id,
+        from: party_word(&message.from, person.language),
+        to: party_word(&message.to, person.language),
+        own: message.from == Party::Owner,
+        content: board::clean(&message.content),
+        at: Age { at: message.at, now },
+        state,
+    }
+}
+
+pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestamp, person: &Person) -> Vec<Line> {
+    let line = |news: board::News| Line {
+        seq,
+        at: Age { at: event.at, now },
+        mood: match news.mood {
+            Mood::Plain => "",
+            Mood::Good => "good",
+            Mood::Bad => "bad",
+            Mood::Quiet => "quiet",
+        },
+        text: news.text,
+    };
+    news(board, event, person.language).into_iter().map(line).collect()
+}
+
+#[derive(Debug, Template)]
+#[template(path = "diff.html")]
+struct DiffPage {
+    shell: Shell,
+    id: TaskId,
+    title: String,
+    lines: Vec<(&'static str, String)>,
+    cut: bool,
+}
+
+pub(super) async fn diff(
+    State(window): State<Window>,
+    Visitor(person): Visitor,
+    Path((project, id)): Path<(String, TaskId)>,
+) -> Answer {
+    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let task = open.board.task(id).map_err(refused(&person))?.clone();
+    let title = task.title.clone();
+    let (repository, board) = (window.repository(&open.id), Arc::clone(&open.board));
+    let diff = window.look(move |premises| premises.diff(&repository, &board, &task, DIFF)).await;
+    let diff = diff.map_err(trouble(&person))?;
+    let cut = diff.as_ref().is_some_and(|diff| diff.cut);
+    let text = diff.map(|diff| board::clean(&diff.text)).unwrap_or_default();
+    let lines = text.lines().map(|line| (line_class(line), line.to_owned())).collect();
+    let shell = Shell::new(person, format!("{id} diff"), Here::Board, Some(&open));
+    page(&DiffPage { shell, id, title, lines, cut })
+}
+
+fn line_class(line: &str) -> &'static str {
+    match line.as_bytes() {
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => "head",
+        [b'd', b'i', b'f', b'f', b' ', ..] => "file",
+        [b'@', ..] => "hunk",
+        [b'+', ..] => "added",
+        [b'-', ..] => "removed",
+        [b' ', ..] | [] => "",
+        _ => "head",
+    }
+}

@@ -193,3 +193,42 @@ pub enum Command {
     /// What follows from time alone: lapsed leases, expired messages.
     Sweep,
 }
+
+impl Command {
+    /// Its name, such as `move_task`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Configure { .. } => "configure",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::ApplyRoster { .. } => "apply_roster",
+            Self::Define { .. } => "define",
+            Self::SetPasskey { .. } => "set_passkey",
+            Self::CreateTasks { .. } => "create_tasks",
+            Self::EditTask { .. } => "edit_task",
+            Self::AssignTask { .. } => "assign_task",
+            Self::ChangeDependencies { .. } => "change_dependencies",
+            Self::MoveTask { .. } => "move_task",
+            Self::RecordBranch { .. } => "record_branch",
+            Self::Claim { .. } => "claim",
+            Self::ReportRunning { .. } => "report_running",
+            Self::RenewLeases { .. } => "renew_leases",
+            Self::StopSession { .. } => "stop_session",
+            Self::EndProcess { .. } => "end_process",
+            Self::ExamineWorkspace { .. } => "examine_workspace",
+            Self::EndByHand { .. } => "end_by_hand",
+            Self::ParkAccount { .. } => "park_account",
+            Self::ReportModel { .. } => "report_model",
+            Self::FetchTask => "fetch_task",
+            Self::NextAction => "next_action",
+            Self::SelectAction { .. } => "select_action",
+            Self::ReportCompleted { .. } => "report_completed",
+            Self::SaveContext { .. } => "save_context",
+            Self::ShowMessages => "show_messages",
+            Self::Logout => "logout",
+            Self::CountCalls { .. } => "count_calls",
+            Self::SendMessage { .. } => "send_message",
+            Self::Sweep => "sweep",
+        }
+    }
+}

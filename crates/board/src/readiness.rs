@@ -1,12 +1,15 @@
 //! What keeps a task from starting? The one readiness function (F11).
 
+use serde::Serialize;
+
 use crate::board::Board;
 use crate::fuel::Fuel;
 use crate::task::{Kind, Status, Task};
 use crate::{Agent, AgentId, TaskId};
 
 /// One thing that must change before a task can start (L3).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Obstacle {
     ProjectPaused,
     Unassigned,

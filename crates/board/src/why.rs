@@ -1,5 +1,7 @@
 //! Why is a task (not) running, what must happen, and who must do it (L9)?
 
+use serde::Serialize;
+
 use crate::board::Board;
 use crate::interrupt::{Interrupt, interrupt};
 use crate::readiness::{Obstacle, obstacles};
@@ -10,7 +12,8 @@ use crate::verdict::Rejection;
 use crate::{AgentId, Party, Refusal, SessionId, Span, TaskId, Timestamp};
 
 /// One line of the explanation. Its wording is in `text/why.rs`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Line {
     Running {
         session: SessionId,

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use board::{
     Actor, AgentId, Answer, Board, Command, Installation, ProjectId, SessionId, Settings, Staffing, Timestamp, What,
     next_action, next_due, staffing,
 };
+use metrics::SharedString;
 use serde_json::json;
 use store::{Decision, Store, StreamName};
 use tokio::sync::Mutex;
@@ -62,7 +64,8 @@ impl Control {
         let writer =
             Writer::open(Arc::clone(&store), Arc::clone(&clock), stream.clone(), fresh, self.attendance).await?;
         let trace = Trace::open(Arc::clone(&store), stream.clone());
-        let project = Project { writer, store, clock, stream, trace, tally: Arc::default() };
+        let label = id.as_str().into();
+        let project = Project { writer, store, clock, stream, trace, tally: Arc::default(), label };
         projects.insert(id.clone(), project.clone());
         Ok(project)
     }
@@ -85,6 +88,8 @@ pub struct Project {
     stream: StreamName,
     trace: Trace,
     tally: Arc<Tally>,
+    /// Its name, as its meters carry it.
+    label: Arc<str>,
 }
 
 impl std::fmt::Debug for Project {
@@ -117,7 +122,18 @@ impl Project {
     }
 
     pub async fn submit(&self, actor: Actor, command: Command) -> Result<Receipt<Board>, ControlError> {
-        self.writer.submit(actor, command).await
+        let (kind, begun) = (command.kind(), Instant::now());
+        let done = self.writer.submit(actor, command).await;
+        let outcome = match &done {
+            Ok(_) => "accepted",
+            Err(ControlError::Refused(refusal)) => refusal.code().as_str(),
+            Err(ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Closed) => "store",
+        };
+        let project = SharedString::from_shared(Arc::clone(&self.label));
+        metrics::counter!("saihai_commands_total", "project" => project, "command" => kind, "outcome" => outcome)
+            .increment(1);
+        metrics::histogram!("saihai_command_seconds", "command" => kind).record(begun.elapsed().as_secs_f64());
+        done
     }
 
     /// Accounts for what time has brought and nobody who stays has noticed, so that whoever passes

@@ -2,6 +2,7 @@
 //! is counted and remembered.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use board::{Because, Fuel, Refusal, Tool};
 use control::{ControlError, Subject, Traced};
@@ -43,9 +44,34 @@ pub(crate) async fn run(
     desk: &Arc<Desk>,
     bearer: Option<Bearer>,
     name: &str,
-    mut arguments: JsonObject,
+    arguments: JsonObject,
     gone: CancellationToken,
 ) -> CallToolResult {
+    // What is no tool is counted as one: its name is the caller's choice.
+    let tool = catalogue::find(name).map_or("unknown", |entry| entry.tool.as_str());
+    let begun = Instant::now();
+    let answered = answer(desk, bearer, name, arguments, gone).await;
+    let outcome = match &answered {
+        Ok(_) => "ok",
+        Err((ControlError::Refused(refusal), _)) => refusal.code().as_str(),
+        Err((ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Closed, _)) => "store",
+    };
+    metrics::counter!("saihai_mcp_calls_total", "tool" => tool, "outcome" => outcome).increment(1);
+    metrics::histogram!("saihai_mcp_call_seconds", "tool" => tool).record(begun.elapsed().as_secs_f64());
+    match answered {
+        Ok(value) => CallToolResult::structured(value),
+        Err((error, caller)) => refused(&error, &caller),
+    }
+}
+
+/// The answer, or what is wrong and to whom it is to be said.
+async fn answer(
+    desk: &Arc<Desk>,
+    bearer: Option<Bearer>,
+    name: &str,
+    mut arguments: JsonObject,
+    gone: CancellationToken,
+) -> Result<Value, (ControlError, Arc<Caller>)> {
     let token = match arguments.remove("session_token") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(token)) => Ok(Some(token)),
@@ -68,12 +94,9 @@ pub(crate) async fn run(
     if let Caller::Session(session) = &*caller
         && let Err(error) = remember(session, name, about, &outcome).await
     {
-        return refused(&error, &caller);
+        return Err((error, caller));
     }
-    match outcome {
-        Ok(value) => CallToolResult::structured(value),
-        Err(error) => refused(&error, &caller),
-    }
+    outcome.map_err(|error| (error, caller))
 }
 
 /// The tool, if there is one and it is the caller's.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use board::{Board, Event, ProjectId, Seq, SessionId, TaskId, What};
+use board::{Board, Event, ProjectId, Seq, SessionId, TaskId, Timestamp, What};
 use control::{ControlError, Project, events_after};
-use store::Store;
+use store::{Store, StreamName};
 use tokio::sync::Mutex;
 
 const PAGE: usize = 4096;
@@ -16,6 +16,8 @@ struct Chronicle {
     upto: Seq,
     by_task: HashMap<TaskId, Vec<Seq>>,
     task_of: HashMap<SessionId, TaskId>,
+    /// Sessions whose process has ended and that are not judged yet, with when that was.
+    ended: HashMap<SessionId, (Seq, Timestamp)>,
 }
 
 impl Chronicle {
@@ -24,6 +26,11 @@ impl Chronicle {
             && let Some(task) = purpose.task()
         {
             self.task_of.insert(*session, task);
+        }
+        match &event.what {
+            What::ProcessEnded { session, .. } => drop(self.ended.insert(*session, (seq, event.at))),
+            What::Judged { session, .. } => drop(self.ended.remove(session)),
+            _ => {}
         }
         let of_session = event.what.session().and_then(|session| self.task_of.get(&session)).copied();
         for task in event.what.tasks().into_iter().chain(of_session) {
@@ -34,6 +41,17 @@ impl Chronicle {
         }
         self.upto = seq;
     }
+
+    /// Reads what was written since.
+    async fn catch_up(&mut self, store: &dyn Store, stream: &StreamName) -> Result<(), ControlError> {
+        loop {
+            let page = events_after::<Board>(store, stream, self.upto, PAGE).await?;
+            page.iter().for_each(|(seq, event)| self.note(*seq, event));
+            if page.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +60,22 @@ pub(super) struct Chronicles {
 }
 
 impl Chronicles {
+    async fn of(&self, id: &ProjectId) -> Arc<Mutex<Chronicle>> {
+        Arc::clone(self.projects.lock().await.entry(id.clone()).or_default())
+    }
+
+    /// When the processes of those sessions ended that are not judged yet.
+    pub(super) async fn ended(
+        &self,
+        store: &dyn Store,
+        id: &ProjectId,
+    ) -> Result<HashMap<SessionId, (Seq, Timestamp)>, ControlError> {
+        let chronicle = self.of(id).await;
+        let mut chronicle = chronicle.lock().await;
+        chronicle.catch_up(store, &Project::stream(id)).await?;
+        Ok(chronicle.ended.clone())
+    }
+
     /// The newest events about a task before `before`, newest first, at most `limit`.
     pub(super) async fn of_task(
         &self,
@@ -52,16 +86,10 @@ impl Chronicles {
         limit: usize,
     ) -> Result<Vec<(Seq, Event)>, ControlError> {
         let stream = Project::stream(id);
-        let chronicle = Arc::clone(self.projects.lock().await.entry(id.clone()).or_default());
+        let chronicle = self.of(id).await;
         let wanted: Vec<Seq> = {
             let mut chronicle = chronicle.lock().await;
-            loop {
-                let page = events_after::<Board>(store, &stream, chronicle.upto, PAGE).await?;
-                page.iter().for_each(|(seq, event)| chronicle.note(*seq, event));
-                if page.len() < PAGE {
-                    break;
-                }
-            }
+            chronicle.catch_up(store, &stream).await?;
             let known = chronicle.by_task.get(&task).map(Vec::as_slice).unwrap_or_default();
             let end = known.partition_point(|seq| *seq < before);
             known[..end].iter().rev().take(limit).copied().collect()

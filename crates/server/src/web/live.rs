@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use board::view::EventView;
 use board::{Because, Board, ProjectId, Refusal, Seq};
@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use utoipa::IntoParams;
 
 use super::Window;
+use super::api::Query;
 use super::person::Person;
 use super::problem::Problem;
 
@@ -93,7 +94,10 @@ struct Reader {
 /// Each event has an `id`; whoever comes back with the last one as `Last-Event-ID` misses none and gets none twice.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(Wanted, ("Last-Event-ID" = Option<String>, Header)),
-    responses((status = 200, content_type = "text/event-stream", body = String), (status = "4XX", body = Problem))
+    responses(
+        (status = 200, content_type = "text/event-stream", body = String),
+        (status = "4XX", body = Problem, content_type = "application/problem+json"),
+    )
 )]
 pub(super) async fn events(
     State(window): State<Window>,

@@ -1,7 +1,7 @@
 //! Who looks? A person, by a token: a browser's in a cookie, or one that a program shows.
 
 use axum::extract::FromRequestParts;
-use board::{Actor, Language, Role, Token, TokenId, TokenUse};
+use board::{Actor, Language, Refusal, Role, Token, TokenId, TokenUse};
 use control::{ControlError, token_hash};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
@@ -50,6 +50,21 @@ impl Person {
         Problem::control(error, self.language)
     }
 
+    pub(crate) fn refused(&self, refusal: &Refusal) -> Problem {
+        Problem::refused(refusal, self.language)
+    }
+
+    /// What a viewer is told who wants more than to look: what is wrong, and what to do.
+    pub(crate) fn only_looks(&self) -> (&'static str, &'static str) {
+        (
+            self.say("You may look, not change.", "閲覧のみ可能です。変更はできません。"),
+            self.say(
+                "Ask the owner for a login of your own: `saihai login`.",
+                "オーナーに `saihai login` のリンクを依頼してください。",
+            ),
+        )
+    }
+
     pub(crate) fn say<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
         match self.language {
             Language::En => en,
@@ -91,15 +106,8 @@ impl FromRequestParts<Window> for Owner {
         if person.is_owner() {
             return Ok(Self(person));
         }
-        Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            board::Code::NotAllowed.as_str(),
-            person.say("You may look, not change.", "閲覧のみ可能です。変更はできません。"),
-            person.say(
-                "Ask the owner for a login of your own: `saihai login`.",
-                "オーナーに `saihai login` のリンクを依頼してください。",
-            ),
-        ))
+        let (detail, hint) = person.only_looks();
+        Err(Problem::new(StatusCode::FORBIDDEN, board::Code::NotAllowed.as_str(), detail, hint))
     }
 }
 

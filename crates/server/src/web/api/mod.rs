@@ -3,12 +3,27 @@
 //! A handler parses, finds out who asks, and submits a command; what may happen is the board's. The
 //! document is made from the handlers, so none can be missing from it.
 
+mod agents;
+mod described;
+mod events;
+mod me;
+mod memory;
+mod messages;
+mod page;
+mod projects;
+mod queue;
+mod sessions;
+mod shapes;
 mod tasks;
+mod tokens;
+mod words;
 
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::routing::get;
 use axum::{Json, Router};
+use http::StatusCode;
+use serde::Deserialize;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
@@ -27,8 +42,27 @@ struct Described;
 
 /// The handlers, and the document that describes them.
 pub(super) fn router() -> (Router<Window>, Document) {
-    let described = OpenApiRouter::with_openapi(Described::openapi());
-    described.merge(tasks::router()).routes(routes!(live::events)).split_for_parts()
+    let described = OpenApiRouter::with_openapi(Described::openapi())
+        .merge(me::router())
+        .merge(projects::router())
+        .merge(tasks::router())
+        .merge(agents::router())
+        .merge(sessions::router())
+        .merge(queue::router())
+        .merge(messages::router())
+        .merge(memory::router())
+        .merge(events::router())
+        .merge(tokens::router())
+        .routes(routes!(live::events));
+    let (router, document) = described.split_for_parts();
+    (router.fallback(nothing_here).method_not_allowed_fallback(not_so), named_plainly(document))
+}
+
+/// The rest of a path is `{*path}` for the router and `{path}` for everybody else.
+fn named_plainly(mut document: Document) -> Document {
+    let paths = std::mem::take(&mut document.paths.paths);
+    document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+    document
 }
 
 /// Serves the document, to those who are logged in as everything else.
@@ -36,6 +70,16 @@ pub(super) fn document(mut document: Document) -> Router<Window> {
     document.servers = Some(vec![utoipa::openapi::Server::new("/api/v1")]);
     Router::new().route("/openapi.json", get(move |_: Person| async move { Json(document) }))
 }
+
+async fn nothing_here() -> Problem {
+    Problem::not_found("There is nothing at this address.", SEE)
+}
+
+async fn not_so() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This cannot be done with this address.", SEE)
+}
+
+const SEE: &str = "See /api/v1/openapi.json for what there is and what it takes.";
 
 /// A body, with a problem that says what is wrong with it.
 #[derive(FromRequest)]
@@ -52,20 +96,29 @@ pub(in crate::web) struct Path<T>(pub(in crate::web) T);
 #[from_request(via(axum::extract::Query), rejection(Problem))]
 pub(in crate::web) struct Query<T>(pub(in crate::web) T);
 
+/// Where nothing can be asked for, what is asked for is refused too.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
-        Problem::bad_argument(rejection.body_text(), "See /api/v1/openapi.json for what is expected.")
+        match rejection.status() {
+            // It is JSON, but not what is expected.
+            StatusCode::UNPROCESSABLE_ENTITY => Problem::bad_argument(rejection.body_text(), SEE),
+            status => Problem::new(status, board::Code::InvalidArgument.as_str(), rejection.body_text(), SEE),
+        }
     }
 }
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {
-        Problem::bad_argument(rejection.body_text(), "See /api/v1/openapi.json for what can be asked for.")
+        Problem::bad_argument(rejection.body_text(), SEE)
     }
 }
 
 impl From<PathRejection> for Problem {
     fn from(rejection: PathRejection) -> Self {
-        Problem::not_found(rejection.body_text(), "See /api/v1/openapi.json for what there is.")
+        Problem::not_found(rejection.body_text(), SEE)
     }
 }

@@ -1,0 +1,37 @@
+//! Who am I here?
+
+use axum::Json;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Nothing, Query, words};
+use crate::web::Window;
+use crate::web::person::Person;
+use crate::web::problem::Problem;
+
+pub(super) fn router() -> OpenApiRouter<Window> {
+    OpenApiRouter::new().routes(routes!(me))
+}
+
+/// Whoever asks.
+#[derive(Debug, Serialize, ToSchema)]
+struct Me {
+    name: String,
+    /// An owner may change things, a viewer only look.
+    #[schema(value_type = words::Role)]
+    role: board::Role,
+    /// In which problems and explanations are told.
+    #[schema(value_type = words::Language)]
+    language: board::Language,
+}
+
+/// Who you are
+#[utoipa::path(
+    get, path = "/me", tag = "me",
+    responses((status = 200, body = Me), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+)]
+async fn me(person: Person, _: Query<Nothing>) -> Json<Me> {
+    Json(Me { name: person.name, role: person.role, language: person.language })
+}

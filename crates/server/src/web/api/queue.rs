@@ -1,0 +1,113 @@
+//! The merge queue: whose work is being verified, and what was merged of late?
+
+use std::cmp::Reverse;
+
+use axum::Json;
+use axum::extract::State;
+use board::{Merge, SessionStatus, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Nothing, Path, Query, words};
+use crate::web::Window;
+use crate::web::person::Person;
+use crate::web::problem::Problem;
+
+/// How many merges are remembered here.
+const MERGES: usize = 20;
+
+pub(super) fn router() -> OpenApiRouter<Window> {
+    OpenApiRouter::new().routes(routes!(queue))
+}
+
+/// A session whose work is being verified.
+#[derive(Debug, Serialize, ToSchema)]
+struct Verifying {
+    session_id: String,
+    task_id: Option<String>,
+    agent_id: String,
+    title: Option<String>,
+    /// When its process ended.
+    #[schema(value_type = Option<words::Time>)]
+    since: Option<Timestamp>,
+    /// What keeps its work from being merged; `null` while it is looked at.
+    waits_on: Option<String>,
+    /// The files that are in the way.
+    files: Vec<String>,
+}
+
+/// Work that is in the target.
+#[derive(Debug, Serialize, ToSchema)]
+struct Merged {
+    session_id: String,
+    task_id: Option<String>,
+    agent_id: String,
+    title: Option<String>,
+    commit: String,
+    #[schema(value_type = Option<words::Time>)]
+    at: Option<Timestamp>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Queue {
+    /// In the order in which they came.
+    verifying: Vec<Verifying>,
+    /// The last 20, newest first.
+    merged: Vec<Merged>,
+}
+
+/// Whose work is being verified, and what was merged of late
+#[utoipa::path(
+    get, path = "/projects/{project}/queue", tag = "queue", params(("project" = String, Path)),
+    responses((status = 200, body = Queue), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+)]
+async fn queue(
+    State(window): State<Window>,
+    person: Person,
+    Path(project): Path<String>,
+    _: Query<Nothing>,
+) -> Result<Json<Queue>, Problem> {
+    let open = window.project(&person, &project).await?;
+    let board = &open.board;
+    let ended = window.chronicles.ended(window.desk.control.store().as_ref(), &open.id).await;
+    let ended = ended.map_err(|error| person.problem(&error))?;
+    let title = |session: &board::Session| session.task().and_then(|id| Some(board.tasks.get(&id)?.title.clone()));
+    let mut verifying: Vec<_> =
+        board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying).collect();
+    verifying.sort_by_key(|session| (ended.get(&session.id).map(|(seq, _)| *seq), session.id));
+    let verifying = verifying.into_iter().map(|session| Verifying {
+        session_id: session.id.to_string(),
+        task_id: session.task().map(|id| id.to_string()),
+        agent_id: session.agent.to_string(),
+        title: title(session),
+        since: ended.get(&session.id).map(|(_, at)| *at),
+        waits_on: session.waits_to_merge().map(str::to_owned),
+        files: match session.workspace.as_ref().map(|facts| &facts.merge) {
+            Some(Merge::Waiting { files, .. }) => files.clone(),
+            Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Merged { .. }) | None => Vec::new(),
+        },
+    });
+    let in_target = |session: &&board::Session| merge_commit(session).is_some() && !session.is_live();
+    let mut merged: Vec<_> = board.sessions.values().map(AsRef::as_ref).filter(in_target).collect();
+    merged.sort_by_key(|session| Reverse((session.ended_at, session.id)));
+    let merged = merged.into_iter().take(MERGES).filter_map(|session| {
+        Some(Merged {
+            session_id: session.id.to_string(),
+            task_id: session.task().map(|id| id.to_string()),
+            agent_id: session.agent.to_string(),
+            title: title(session),
+            commit: merge_commit(session)?.to_owned(),
+            at: session.ended_at,
+        })
+    });
+    Ok(Json(Queue { verifying: verifying.collect(), merged: merged.collect() }))
+}
+
+fn merge_commit(session: &board::Session) -> Option<&str> {
+    match &session.workspace.as_ref()?.merge {
+        Merge::Merged { commit } => Some(commit),
+        Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
+    }
+}

@@ -26,12 +26,14 @@ use rmcp::model::{
     PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub use self::page::tools_page;
 
 use self::caller::Bearer;
 use crate::guesses::Guesses;
+use crate::web::meters::Counted;
 use crate::workplaces::Workplaces;
 
 const INSTRUCTIONS: &str = "Saihai tells each agent its next step. Call authenticate, then get_next_action; do \
@@ -57,6 +59,8 @@ pub(crate) struct Desk {
     pub(crate) closing: CancellationToken,
     /// Set once there is a runner.
     workplaces: OnceLock<Arc<dyn Workplaces>>,
+    /// Set once somebody counts events.
+    pub(crate) counted: OnceLock<watch::Receiver<Counted>>,
 }
 
 impl Mcp {
@@ -71,7 +75,8 @@ impl Mcp {
     ) -> Result<Self, ControlError> {
         let installation = control.installation().await?;
         let (projects, guesses, workplaces) = (RwLock::default(), Guesses::default(), OnceLock::new());
-        let desk = Desk { control, installation, projects, guesses, bearer, closing, workplaces };
+        let counted = OnceLock::new();
+        let desk = Desk { control, installation, projects, guesses, bearer, closing, workplaces, counted };
         Ok(Self { desk: Arc::new(desk) })
     }
 

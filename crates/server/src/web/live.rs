@@ -15,13 +15,13 @@ use control::{Project, events_after};
 use futures::stream::{self, Stream};
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
 use utoipa::IntoParams;
 
 use super::Window;
 use super::api::Query;
 use super::person::Person;
 use super::problem::Problem;
+use super::sources::Sources;
 
 /// Events that are read at once for one reader.
 const PAGE: usize = 64;
@@ -73,19 +73,12 @@ struct Told<'a> {
     event: EventView,
 }
 
-struct Source {
-    id: ProjectId,
-    project: Project,
-    boards: watch::Receiver<Arc<Board>>,
-}
-
 /// One reader.
 struct Reader {
     window: Window,
     person: Person,
-    only: Option<ProjectId>,
     place: Place,
-    sources: Vec<Source>,
+    sources: Sources,
     ready: VecDeque<Message>,
 }
 
@@ -94,10 +87,7 @@ struct Reader {
 /// Each event has an `id`; whoever comes back with the last one as `Last-Event-ID` misses none and gets none twice.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(Wanted, ("Last-Event-ID" = Option<String>, Header)),
-    responses(
-        (status = 200, content_type = "text/event-stream", body = String),
-        (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, content_type = "text/event-stream", body = String))
 )]
 pub(super) async fn events(
     State(window): State<Window>,
@@ -107,27 +97,17 @@ pub(super) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Problem> {
     let named = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
     let named = named.or(wanted.after.as_deref());
-    let place = named.map(str::parse::<Place>).transpose().map_err(|()| {
-        Problem::bad_argument(
-            "This is not the id of an event.",
-            "Send the `id` of the last event, or 0 for all of them.",
-        )
-    })?;
-    let from_now = place.is_none();
-    let mut reader = Reader {
-        person,
-        only: wanted.project,
-        place: place.unwrap_or_default(),
-        sources: Vec::new(),
-        ready: VecDeque::new(),
-        window,
-    };
-    reader.look_for_projects().await?;
-    if from_now {
-        for source in &reader.sources {
-            reader.place.0.insert(source.id.clone(), source.project.board().seq);
-        }
+    let place = named.map(str::parse::<Place>).transpose().map_err(|()| no_such_event())?;
+    let mut sources = Sources::new(Arc::clone(&window.desk), wanted.project.clone());
+    sources.look().await.map_err(|error| person.problem(&error))?;
+    if let Some(id) = wanted.project.filter(|_| sources.known.is_empty()) {
+        return Err(person.refused(&Refusal::from(Because::NoSuchProject(id.to_string()))));
     }
+    let place = match place {
+        Some(place) => window.known(&person, place).await?,
+        None => Place(sources.known.iter().map(|source| (source.id.clone(), source.project.board().seq)).collect()),
+    };
+    let mut reader = Reader { person, place, sources, ready: VecDeque::new(), window };
     // Told at once, so that whoever is cut off before the first event can come back as well.
     reader.ready.push_back(Message::default().event("place").id(reader.place.to_string()).data(""));
     let told = stream::unfold(reader, |mut reader| async move {
@@ -137,52 +117,48 @@ pub(super) async fn events(
     Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
 }
 
-impl Reader {
-    /// The projects that are to be told of, also those that came since.
-    async fn look_for_projects(&mut self) -> Result<(), Problem> {
-        let installation = self.window.desk.installation.state();
-        let wanted: Vec<ProjectId> = match &self.only {
-            Some(id) => vec![id.clone()],
-            None => installation.projects.keys().cloned().collect(),
-        };
-        for id in wanted {
-            if self.sources.iter().any(|source| source.id == id) {
-                continue;
-            }
-            let opened = self.window.desk.project(&id).await.map_err(|error| self.person.problem(&error))?;
-            let Some(project) = opened else {
-                if self.only.is_some() {
-                    let unknown = Refusal::from(Because::NoSuchProject(id.to_string()));
-                    return Err(Problem::refused(&unknown, self.person.language));
-                }
-                continue;
-            };
-            let boards = project.writer().watch();
-            self.sources.push(Source { id, project, boards });
-        }
-        Ok(())
-    }
+fn no_such_event() -> Problem {
+    Problem::bad_argument("This is not the id of an event.", "Send the `id` of the last event, or 0 for all of them.")
+}
 
+impl Window {
+    /// A place where a reader can have been. From one that is yet to come, events would be missed.
+    async fn known(&self, person: &Person, place: Place) -> Result<Place, Problem> {
+        for (id, seq) in &place.0 {
+            let head = self.desk.control.store().head(&Project::stream(id)).await;
+            let head = head.map_err(|error| person.problem(&error.into()))?;
+            if *seq > head.seq {
+                return Err(no_such_event());
+            }
+        }
+        Ok(place)
+    }
+}
+
+impl Reader {
     /// The next message; `None` when the server closes or the reader may not read any more.
     async fn next(&mut self) -> Option<Message> {
         loop {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
+            self.sources.look().await.ok()?;
             if !self.window.still_valid(&self.person) {
                 return None;
             }
             self.fill().await?;
             if self.ready.is_empty() {
-                self.wait().await?;
+                self.sources.changed().await?;
             }
         }
     }
 
+    /// A page of the first project that has news. It is the last to be asked next time.
     async fn fill(&mut self) -> Option<()> {
         let store = Arc::clone(self.window.desk.control.store());
-        for source in &mut self.sources {
-            source.boards.borrow_and_update();
+        for _ in 0..self.sources.known.len() {
+            let source = self.sources.known.front_mut()?;
+            source.attend();
             let last = self.place.0.get(&source.id).copied().unwrap_or(0);
             let page = events_after::<Board>(store.as_ref(), &Project::stream(&source.id), last, PAGE).await.ok()?;
             for (seq, event) in page {
@@ -191,28 +167,10 @@ impl Reader {
                 let message = Message::default().id(self.place.to_string());
                 self.ready.push_back(message.json_data(&told).ok()?);
             }
+            self.sources.known.rotate_left(1);
             if !self.ready.is_empty() {
                 return Some(());
             }
-        }
-        Some(())
-    }
-
-    /// Until something was written anywhere.
-    async fn wait(&mut self) -> Option<()> {
-        let mut installation = self.window.desk.installation.watch();
-        installation.borrow_and_update();
-        let changes = self.sources.iter_mut().map(|source| Box::pin(source.boards.changed()));
-        let any = async {
-            if changes.len() == 0 { std::future::pending().await } else { futures::future::select_all(changes).await.0 }
-        };
-        let new_projects = tokio::select! {
-            changed = any => { changed.ok()?; false }
-            changed = installation.changed() => { changed.ok()?; true }
-            () = self.window.desk.closing.cancelled() => return None,
-        };
-        if new_projects {
-            self.look_for_projects().await.ok()?;
         }
         Some(())
     }

@@ -10,11 +10,12 @@ mod chronicle;
 mod gate;
 mod live;
 mod login;
-mod meters;
+pub(crate) mod meters;
 mod pages;
 mod past;
 mod person;
 mod problem;
+mod sources;
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ pub(crate) struct Window {
 impl Web {
     /// A window on everything that an MCP server serves.
     pub fn new(mcp: &Mcp, premises: Arc<dyn Premises>) -> Self {
-        meters::begin();
+        meters::begin(mcp.desk());
         let (past, chronicles, guesses) = (Arc::default(), Arc::default(), Arc::default());
         Self { window: Window { desk: Arc::clone(mcp.desk()), premises, past, chronicles, guesses } }
     }
@@ -68,7 +69,7 @@ impl Web {
         let (api, document) = api::router();
         let window = self.window.clone();
         Router::new()
-            .nest("/api/v1", api.merge(api::document(document)))
+            .nest("/api/v1", api.merge(api::served(document)))
             .merge(pages::router())
             .route("/login", get(login::page).post(login::log_in))
             .route("/logout", post(login::log_out))

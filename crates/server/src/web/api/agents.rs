@@ -35,9 +35,7 @@ struct Wanted {
 /// The roster, by id
 #[utoipa::path(
     get, path = "/projects/{project}/agents", tag = "agents", params(("project" = String, Path), Wanted),
-    responses(
-        (status = 200, body = Page<Agent>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Agent>))
 )]
 async fn list(
     State(window): State<Window>,
@@ -58,9 +56,7 @@ async fn list(
 #[utoipa::path(
     get, path = "/projects/{project}/agents/{agent}", tag = "agents",
     params(("project" = String, Path), ("agent" = String, Path)),
-    responses(
-        (status = 200, body = AgentDetail), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = AgentDetail))
 )]
 async fn show(
     State(window): State<Window>,

@@ -33,9 +33,7 @@ struct Paging {
 /// Events of a project, oldest first
 #[utoipa::path(
     get, path = "/projects/{project}/events", tag = "events", params(("project" = String, Path), Paging),
-    responses(
-        (status = 200, body = Page<Event>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Event>))
 )]
 async fn list(
     State(window): State<Window>,

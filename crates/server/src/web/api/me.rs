@@ -9,7 +9,6 @@ use utoipa_axum::routes;
 use super::{Nothing, Query, words};
 use crate::web::Window;
 use crate::web::person::Person;
-use crate::web::problem::Problem;
 
 pub(super) fn router() -> OpenApiRouter<Window> {
     OpenApiRouter::new().routes(routes!(me))
@@ -30,7 +29,7 @@ struct Me {
 /// Who you are
 #[utoipa::path(
     get, path = "/me", tag = "me",
-    responses((status = 200, body = Me), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Me))
 )]
 async fn me(person: Person, _: Query<Nothing>) -> Json<Me> {
     Json(Me { name: person.name, role: person.role, language: person.language })

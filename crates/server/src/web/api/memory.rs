@@ -71,7 +71,7 @@ struct Paging {
 /// What the project has decided, by path
 #[utoipa::path(
     get, path = "/projects/{project}/memory", tag = "memory", params(("project" = String, Path), Paging),
-    responses((status = 200, body = Memory), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Memory))
 )]
 async fn list(
     State(window): State<Window>,
@@ -95,7 +95,7 @@ async fn list(
 #[utoipa::path(
     get, path = "/projects/{project}/memory/{*path}", tag = "memory",
     params(("project" = String, Path), ("path" = String, Path)),
-    responses((status = 200, body = Shown), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Shown))
 )]
 async fn show(
     State(window): State<Window>,

@@ -40,9 +40,7 @@ struct Wanted {
 /// Messages, newest first
 #[utoipa::path(
     get, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path), Wanted),
-    responses(
-        (status = 200, body = Page<Message>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Message>))
 )]
 async fn list(
     State(window): State<Window>,
@@ -82,7 +80,7 @@ struct Send {
 #[utoipa::path(
     post, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path)),
     request_body = Send,
-    responses((status = 201, body = Message), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 201, body = Message))
 )]
 async fn send(
     State(window): State<Window>,

@@ -5,6 +5,7 @@
 
 mod agents;
 mod described;
+mod document;
 mod events;
 mod me;
 mod memory;
@@ -20,29 +21,21 @@ mod words;
 
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
-use axum::routing::get;
 use axum::{Json, Router};
 use http::StatusCode;
 use serde::Deserialize;
-use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::person::Person;
 use super::problem::Problem;
 use super::{Window, live};
 
-#[derive(OpenApi)]
-#[openapi(
-    info(title = "Saihai", description = "The board of a team of coding agents, for people and their programs."),
-    components(schemas(Problem))
-)]
-struct Described;
+pub(super) use self::document::served;
 
 /// The handlers, and the document that describes them.
 pub(super) fn router() -> (Router<Window>, Document) {
-    let described = OpenApiRouter::with_openapi(Described::openapi())
+    let described = OpenApiRouter::with_openapi(document::head())
         .merge(me::router())
         .merge(projects::router())
         .merge(tasks::router())
@@ -55,20 +48,7 @@ pub(super) fn router() -> (Router<Window>, Document) {
         .merge(tokens::router())
         .routes(routes!(live::events));
     let (router, document) = described.split_for_parts();
-    (router.fallback(nothing_here).method_not_allowed_fallback(not_so), named_plainly(document))
-}
-
-/// The rest of a path is `{*path}` for the router and `{path}` for everybody else.
-fn named_plainly(mut document: Document) -> Document {
-    let paths = std::mem::take(&mut document.paths.paths);
-    document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
-    document
-}
-
-/// Serves the document, to those who are logged in as everything else.
-pub(super) fn document(mut document: Document) -> Router<Window> {
-    document.servers = Some(vec![utoipa::openapi::Server::new("/api/v1")]);
-    Router::new().route("/openapi.json", get(move |_: Person| async move { Json(document) }))
+    (router.fallback(nothing_here).method_not_allowed_fallback(not_so), document::completed(document))
 }
 
 async fn nothing_here() -> Problem {

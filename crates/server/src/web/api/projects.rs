@@ -32,9 +32,7 @@ struct Wanted {
 /// The projects, by id
 #[utoipa::path(
     get, path = "/projects", tag = "projects", params(Wanted),
-    responses(
-        (status = 200, body = Page<Project>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Project>))
 )]
 async fn list(
     State(window): State<Window>,
@@ -63,9 +61,7 @@ async fn list(
 /// A project with its settings
 #[utoipa::path(
     get, path = "/projects/{project}", tag = "projects", params(("project" = String, Path)),
-    responses(
-        (status = 200, body = ProjectDetail), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = ProjectDetail))
 )]
 async fn show(
     State(window): State<Window>,
@@ -81,7 +77,7 @@ async fn show(
 /// Stop all task work; chats go on
 #[utoipa::path(
     post, path = "/projects/{project}/pause", tag = "projects", params(("project" = String, Path)),
-    responses((status = 200, body = Project), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Project))
 )]
 async fn pause(
     State(window): State<Window>,
@@ -96,7 +92,7 @@ async fn pause(
 /// Let task work go on
 #[utoipa::path(
     post, path = "/projects/{project}/resume", tag = "projects", params(("project" = String, Path)),
-    responses((status = 200, body = Project), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Project))
 )]
 async fn resume(
     State(window): State<Window>,

@@ -61,7 +61,7 @@ struct Queue {
 /// Whose work is being verified, and what was merged of late
 #[utoipa::path(
     get, path = "/projects/{project}/queue", tag = "queue", params(("project" = String, Path)),
-    responses((status = 200, body = Queue), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Queue))
 )]
 async fn queue(
     State(window): State<Window>,

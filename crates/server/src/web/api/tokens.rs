@@ -64,9 +64,7 @@ struct Paging {
 /// All tokens, by id; for owners only
 #[utoipa::path(
     get, path = "/tokens", tag = "tokens", params(Paging),
-    responses(
-        (status = 200, body = Page<Token>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Token>))
 )]
 async fn list(
     State(window): State<Window>,
@@ -104,7 +102,7 @@ struct Made {
 /// Make a token for a person, a runner or a coordinator
 #[utoipa::path(
     post, path = "/tokens", tag = "tokens", request_body = New,
-    responses((status = 201, body = Made), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 201, body = Made))
 )]
 async fn create(
     State(window): State<Window>,
@@ -127,10 +125,7 @@ async fn create(
 /// Make a token useless from now on
 #[utoipa::path(
     delete, path = "/tokens/{token}", tag = "tokens", params(("token" = String, Path)),
-    responses(
-        (status = 204, description = "It is useless."),
-        (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 204, description = "It is useless."))
 )]
 async fn revoke(
     State(window): State<Window>,
@@ -157,7 +152,7 @@ struct Login {
 /// Make a link that logs a browser in, once
 #[utoipa::path(
     post, path = "/logins", tag = "tokens", request_body = New,
-    responses((status = 201, body = Login), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 201, body = Login))
 )]
 async fn invite(
     State(window): State<Window>,

@@ -51,9 +51,7 @@ impl FromStr for Place {
 #[utoipa::path(
     get, path = "/projects/{project}/sessions/{session}/decisions", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path), Paging),
-    responses(
-        (status = 200, body = Page<Decision>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Decision>))
 )]
 pub(super) async fn decisions(
     State(window): State<Window>,

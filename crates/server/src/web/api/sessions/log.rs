@@ -32,7 +32,7 @@ pub(super) struct Wanted {
 #[utoipa::path(
     get, path = "/projects/{project}/sessions/{session}/log", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path), Wanted),
-    responses((status = 200, body = Log), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Log))
 )]
 pub(super) async fn log(
     State(window): State<Window>,

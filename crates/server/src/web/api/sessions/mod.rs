@@ -49,9 +49,7 @@ struct Wanted {
 /// Sessions, newest first
 #[utoipa::path(
     get, path = "/projects/{project}/sessions", tag = "sessions", params(("project" = String, Path), Wanted),
-    responses(
-        (status = 200, body = Page<Session>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Session>))
 )]
 async fn list(
     State(window): State<Window>,
@@ -90,7 +88,7 @@ fn running(board: &Board, before: SessionId) -> Box<dyn Iterator<Item = &board::
     Box::new(live.into_iter())
 }
 
-/// None of a task's is newer than its last one, or older than the task.
+/// None of a task's is newer than its last one or older than its first.
 fn of_task<'a>(
     board: &'a Board,
     task: &'a board::Task,
@@ -98,16 +96,18 @@ fn of_task<'a>(
 ) -> Box<dyn Iterator<Item = &'a board::Session> + 'a> {
     let Some(newest) = task.live.max(task.last_session) else { return Box::new(std::iter::empty()) };
     let before = before.min(SessionId(newest.0.saturating_add(1)));
-    Box::new(older(board, before).take_while(|session| session.claimed_at >= task.created_at))
+    let mut over = false;
+    Box::new(older(board, before).take_while(move |session| {
+        let first = session.task() == Some(task.id) && session.generation.0 <= 1;
+        !std::mem::replace(&mut over, first)
+    }))
 }
 
 /// A session with the evidence about its work
 #[utoipa::path(
     get, path = "/projects/{project}/sessions/{session}", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path)),
-    responses(
-        (status = 200, body = SessionDetail), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = SessionDetail))
 )]
 async fn show(
     State(window): State<Window>,
@@ -124,7 +124,7 @@ async fn show(
 #[utoipa::path(
     post, path = "/projects/{project}/sessions/{session}/stop", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path)),
-    responses((status = 200, body = Session), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Session))
 )]
 async fn stop(
     State(window): State<Window>,

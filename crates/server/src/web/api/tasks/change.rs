@@ -58,7 +58,6 @@ pub(super) struct Create {
     responses(
         (status = 201, body = Task, headers(("Location" = String, description = "Where it is."))),
         (status = 200, body = Task, description = "It was made with this key before."),
-        (status = "4XX", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn create(
@@ -117,7 +116,7 @@ pub(super) struct Edit {
 #[utoipa::path(
     patch, path = "/projects/{project}/tasks/{task}", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)), request_body = Edit,
-    responses((status = 200, body = Task), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Task))
 )]
 pub(super) async fn edit(
     State(window): State<Window>,
@@ -149,7 +148,7 @@ pub(super) struct Assign {
 #[utoipa::path(
     put, path = "/projects/{project}/tasks/{task}/assignee", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)), request_body = Assign,
-    responses((status = 200, body = Task), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Task))
 )]
 pub(super) async fn assign(
     State(window): State<Window>,
@@ -182,7 +181,7 @@ pub(super) struct Depend {
 #[utoipa::path(
     patch, path = "/projects/{project}/tasks/{task}/dependencies", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)), request_body = Depend,
-    responses((status = 200, body = Task), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Task))
 )]
 pub(super) async fn depend(
     State(window): State<Window>,
@@ -214,7 +213,7 @@ pub(super) struct Deed {
 #[utoipa::path(
     post, path = "/projects/{project}/tasks/{task}/{move}", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path), ("move" = words::Move, Path)), request_body = Deed,
-    responses((status = 200, body = Task), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Task))
 )]
 pub(super) async fn act(
     State(window): State<Window>,

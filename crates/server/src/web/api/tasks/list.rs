@@ -72,9 +72,7 @@ impl FromStr for Place {
 /// Tasks, most urgent first
 #[utoipa::path(
     get, path = "/projects/{project}/tasks", tag = "tasks", params(("project" = String, Path), Wanted),
-    responses(
-        (status = 200, body = Page<Task>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Task>))
 )]
 pub(super) async fn list(
     State(window): State<Window>,

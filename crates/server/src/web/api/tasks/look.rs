@@ -20,9 +20,7 @@ const LONGEST_DIFF: usize = 1024 * 1024;
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)),
-    responses(
-        (status = 200, body = TaskDetail), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = TaskDetail))
 )]
 pub(super) async fn show(
     State(window): State<Window>,
@@ -39,7 +37,7 @@ pub(super) async fn show(
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}/why", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)),
-    responses((status = 200, body = Why), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Why))
 )]
 pub(super) async fn why(
     State(window): State<Window>,
@@ -74,9 +72,7 @@ pub(super) struct Paging {
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}/events", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path), Paging),
-    responses(
-        (status = 200, body = Page<Event>), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Page<Event>))
 )]
 pub(super) async fn events(
     State(window): State<Window>,
@@ -100,7 +96,7 @@ pub(super) async fn events(
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}/diff", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)),
-    responses((status = 200, body = Diff), (status = "4XX", body = Problem, content_type = "application/problem+json"))
+    responses((status = 200, body = Diff))
 )]
 pub(super) async fn diff(
     State(window): State<Window>,
@@ -128,9 +124,7 @@ pub(super) async fn diff(
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}/offers", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)),
-    responses(
-        (status = 200, body = Offers), (status = "4XX", body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = 200, body = Offers))
 )]
 pub(super) async fn offers(
     State(window): State<Window>,

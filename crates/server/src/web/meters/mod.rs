@@ -1,17 +1,25 @@
 //! How much happens, and how long does it take? For Prometheus.
 
-use std::sync::OnceLock;
-use std::time::Instant;
+mod follower;
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header;
+use http::{Method, header};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use super::Window;
 use super::person::Person;
 use super::problem::Problem;
+use crate::mcp::Desk;
+
+pub(crate) use self::follower::Counted;
+
+/// How long to wait for events to be counted that are on the board already.
+const CATCHING_UP: Duration = Duration::from_secs(2);
 
 /// Seconds; from a fraction of a millisecond to a long merge queue.
 const BUCKETS: &[f64] = &[
@@ -22,11 +30,13 @@ const BUCKETS: &[f64] = &[
 static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
 /// From now on everything is counted.
-pub(super) fn begin() {
+pub(super) fn begin(desk: &Arc<Desk>) {
     HANDLE.get_or_init(|| {
         let builder = PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".into()), BUCKETS);
         builder.ok()?.install_recorder().ok()
     });
+    // Once, however many windows there are.
+    desk.counted.get_or_init(|| follower::begin(Arc::clone(desk)));
 }
 
 pub(super) async fn metrics(State(window): State<Window>, _: Person) -> Result<Response, Problem> {
@@ -38,7 +48,7 @@ pub(super) async fn metrics(State(window): State<Window>, _: Person) -> Result<R
 /// Times every request by its route.
 pub(super) async fn measure(path: Option<MatchedPath>, request: Request, next: Next) -> Response {
     let route = path.map_or_else(|| "other".to_owned(), |path| path.as_str().to_owned());
-    let method = request.method().as_str().to_owned();
+    let method = method(request.method());
     let begun = Instant::now();
     let response = next.run(request).await;
     let status = response.status().as_str().to_owned();
@@ -47,12 +57,27 @@ pub(super) async fn measure(path: Option<MatchedPath>, request: Request, next: N
     response
 }
 
+/// Of those that anybody could make up, all are one.
+fn method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        _ => "other",
+    }
+}
+
 impl Window {
-    /// How things stand right now.
+    /// How things stand right now. What led there is counted by then, as far as can be waited for.
     async fn gauge(&self) {
+        let mut heads = Counted::new();
         for id in self.desk.installation.state().projects.keys() {
             let Ok(Some(project)) = self.desk.project(id).await else { continue };
-            let board = project.board();
+            let Ok(board) = project.newest().await else { continue };
+            heads.insert(id.clone(), board.seq);
             for status in board::Status::ALL {
                 let count = board.tasks.values().filter(|task| task.status == *status).count();
                 metrics::gauge!("saihai_tasks", "project" => id.to_string(), "status" => status.as_str())
@@ -65,6 +90,11 @@ impl Window {
                 gauge.set(count as f64);
             }
             metrics::gauge!("saihai_events", "project" => id.to_string()).set(board.seq as f64);
+        }
+        let Some(mut counted) = self.desk.counted.get().cloned() else { return };
+        let caught_up = |counted: &Counted| heads.iter().all(|(id, head)| counted.get(id) >= Some(head));
+        if tokio::time::timeout(CATCHING_UP, counted.wait_for(caught_up)).await.is_err() {
+            tracing::debug!("some events are not counted yet");
         }
     }
 }

@@ -25,4 +25,5 @@ mod store_faults;
 mod tasks;
 mod terminal;
 mod tokens;
+mod web;
 mod world;

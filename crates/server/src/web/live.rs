@@ -109,7 +109,9 @@ pub(super) async fn events(
     };
     let mut reader = Reader { person, place, sources, ready: VecDeque::new(), window };
     // Told at once, so that whoever is cut off before the first event can come back as well.
-    reader.ready.push_back(Message::default().event("place").id(reader.place.to_string()).data(""));
+    // Browsers drop an event without data.
+    let place = reader.place.to_string();
+    reader.ready.push_back(Message::default().event("place").id(&place).data(&place));
     let told = stream::unfold(reader, |mut reader| async move {
         let next = reader.next().await?;
         Some((Ok(next), reader))

@@ -52,6 +52,9 @@ async fn obey(name: &str, thinking: Duration) -> Result<(), Stuck> {
                 let mine = client.call("get_my_task", json!({})).await?;
                 sent_back = mine["task"]["feedback"].is_string();
             }
+            "get_pending_messages" => chat(&mut client, name).await?,
+            // The question itself waits for one.
+            "wait_for_messages" => {}
             "logout" | "stop" | "wait" => {
                 client.call("logout", json!({})).await?;
                 return Ok(());
@@ -64,6 +67,17 @@ async fn obey(name: &str, thinking: Duration) -> Result<(), Stuck> {
             }
         }
     }
+}
+
+/// Answers what the owner says, as well as somebody can who only has a script.
+async fn chat(client: &mut Client, name: &str) -> Result<(), Stuck> {
+    let pending = client.call("get_pending_messages", json!({})).await?;
+    for message in pending["pending_messages"].as_array().cloned().unwrap_or_default() {
+        let said = message["content"].as_str().unwrap_or_default();
+        let content = format!("You said: {said}\nI am {name}, a scripted agent of the demo: I can answer, not think.");
+        client.call("send_message", json!({ "to": "owner", "content": content })).await?;
+    }
+    Ok(())
 }
 
 /// The manager splits, hands out, and waits.

@@ -16,7 +16,7 @@ use serde_json::json;
 pub(crate) use self::agent::play;
 
 use super::serve::told_to_end;
-use crate::context::Context;
+use crate::context::{Context, owner};
 use crate::failure::Failure;
 use crate::house::{House, Wishes};
 use crate::news::narrate;
@@ -81,11 +81,12 @@ impl Demo {
         let task = begin(&opened).await?;
         let wishes = Wishes { listen: Some(self.listen.clone()), max_parallel: Some(4), ..Wishes::default() };
         let house = House::open(&context, opened, wishes).await?;
-        let url = house.door().url();
+        let code = house.web.offer_login(owner()).await.map_err(|error| Failure::control(error, Language::En))?;
+        let url = format!("{}/login?code={}", house.door().url(), code.reveal());
         let (text, project) = (context.format == Format::Text, house.project.clone());
         let ending = told_to_end();
         if text {
-            let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\n{url}\n");
+            let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\nThe board, live: {url}\n");
         }
         let stay = !self.exit;
         let summary = Summary { context: &context, repository: &repository, url: &url, task, stays: stay };
@@ -164,7 +165,7 @@ impl Summary<'_> {
         let seconds = (seconds * 10.0).round() / 10.0;
         let json = json!({
             "merged": merged, "tasks": tasks, "sessions": sessions, "seconds": seconds, "sent_back": sent_back,
-            "done": done(Status::Done), "url": self.url,
+            "done": done(Status::Done), "login_url": self.url,
         });
         let graph = ["log", "--graph", "--format=%h %s (%an)", "main"];
         let graph = runner::Git::around(self.repository).run(&graph).await.unwrap_or_default();
@@ -187,7 +188,7 @@ impl Summary<'_> {
                     format!("  export SAIHAI_HOME={home}; cd {repository}"),
                     format!("  saihai task tree; saihai task why {}; saihai session list; saihai log tail", self.task),
                 ]);
-                lines.push(format!("The board is served at {} until Ctrl-C; then everything is removed.", self.url));
+                lines.push(format!("Look at the board until Ctrl-C, then everything is removed: {}", self.url));
             }
             lines.join("\n")
         };

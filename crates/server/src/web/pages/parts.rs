@@ -6,7 +6,10 @@ use board::{Board, Language, Party, Priority, Session, SessionStatus, Status, Ta
 
 /// How long ago; the browser lets it go on.
 #[derive(Clone, Copy, Debug, Template)]
-#[template(source = r#"<time datetime="{{ at }}" title="{{ at }}" data-age>{{ now.to_owned() - at.to_owned() }}</time>"#, ext = "html")]
+#[template(
+    source = r#"<time datetime="{{ at }}" title="{{ at }}" data-age>{{ now.to_owned() - at.to_owned() }}</time>"#,
+    ext = "html"
+)]
 pub(super) struct Age {
     pub(super) at: Timestamp,
     pub(super) now: Timestamp,
@@ -139,12 +142,25 @@ impl Mention {
 }
 
 /// How somebody's work stands, with its evidence and its age.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Template)]
+#[template(
+    source = r#"<span class="note {{ mood }}">{{ text }}{% if let Some(age) = since %}{% if self.apart() %} ·{% endif %} {{ age }}{% endif %}</span>"#,
+    ext = "html"
+)]
 pub(super) struct Note {
     /// A class of the style sheet: `running`, `good`, `bad`, `waits` or nothing.
     pub(super) mood: &'static str,
     pub(super) text: String,
     pub(super) since: Option<Age>,
+}
+
+impl HtmlSafe for Note {}
+
+impl Note {
+    /// What is running ends in "last call", and its age follows.
+    fn apart(&self) -> bool {
+        self.mood != "running"
+    }
 }
 
 /// What holds a task now, in a few words.
@@ -209,7 +225,13 @@ pub(super) fn of_session(session: &Session, now: Timestamp, language: Language) 
             };
             ("running", format!("{word}, {heard}"), Some(session.last_call_at))
         }
-        (SessionStatus::Verifying, None) => ("running", word.to_owned(), Some(session.last_call_at)),
+        (SessionStatus::Verifying, None) => {
+            let ended = match language {
+                Language::En => "its process ended",
+                Language::Ja => "プロセス終了",
+            };
+            ("running", format!("{word}, {ended}"), session.ended_at.or(Some(session.last_call_at)))
+        }
         (SessionStatus::Ended, None) => ("", word.to_owned(), session.ended_at),
     };
     Note { mood, text, since: since.map(|at| Age { at, now }) }

@@ -55,7 +55,7 @@ pub(super) async fn settings(
         },
         own: token.id == person.token,
         created: Age { at: token.created_at, now: open.now },
-        expires: token.expires_at.map(|at| at.to_string()),
+        expires: token.expires_at.map(|at| at.to_string().chars().take(10).collect()),
     };
     page(&Settings {
         path: window.repository(&open.id).display().to_string(),

@@ -176,7 +176,7 @@ pub(super) async fn task(
         feedback: task.feedback.as_ref().filter(|_| !task.is_settled()).map(|why| say_rejection(why, language)),
         notes: context(task, &person),
         messages: messages(board, id, now, &person),
-        timeline: events.iter().flat_map(|(seq, event)| lines(board, *seq, event, now, &person)).collect(),
+        timeline: events.iter().flat_map(|(seq, event)| lines(board, *seq, &about(event, id), now, &person)).collect(),
         earlier,
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
@@ -327,6 +327,15 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
         at: Age { at: message.at, now },
         state,
     }
+}
+
+/// The event without what it tells of other tasks.
+fn about(event: &board::Event, id: TaskId) -> board::Event {
+    let mut event = event.clone();
+    if let board::What::TasksCreated { tasks, .. } = &mut event.what {
+        tasks.retain(|task| task.id == id || task.parent == Some(id));
+    }
+    event
 }
 
 pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestamp, person: &Person) -> Vec<Line> {

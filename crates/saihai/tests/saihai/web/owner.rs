@@ -1,0 +1,380 @@
+//! What the owner does in the browser: is it done, and seen by everybody at once?
+
+use serde_json::{Value, json};
+use testkit::browser::{Browser, Options};
+
+use super::{axe, link_for, log_in};
+use crate::runner::{Team, Up, wait_for};
+
+/// An agent that waits for the test before and after it changes a file.
+const WORKER: &str = "gate begin; echo four >> src/a.txt; git add -A; git commit -qm work; gate end";
+
+fn login<'a>(up: &'a Up<'_>) -> &'a str {
+    up.ready["login_url"].as_str().unwrap()
+}
+
+/// A column as the page shows it.
+fn column(status: &str) -> String {
+    format!(".column[data-status={status}]")
+}
+
+/// So that a page that was loaded again would be noticed.
+async fn mark(browser: &Browser) {
+    browser.eval("window.marked = true").await;
+}
+
+async fn is_marked(browser: &Browser) -> bool {
+    browser.eval("window.marked === true").await == Value::Bool(true)
+}
+
+/// W2, W3, W6, F91, L1: a task is created and started in one tab; both tabs show a real agent at work and
+/// its work merged, without being loaded again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new(WORKER);
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.until_text(".empty", "Nothing to do yet").await;
+    let first = browser.tab().await;
+    mark(&browser).await;
+    let second = browser.second_tab().await;
+    browser.goto(&format!("{}/p/shop", up.ready["url"].as_str().unwrap())).await;
+    mark(&browser).await;
+
+    browser.switch(&first).await;
+    browser.press("n").await;
+    browser.type_into("#new-task [name=title]", "Add a fourth line").await;
+    browser.eval("document.querySelector('#new-task [name=assignee]').value = 'solo'").await;
+    browser.click("#new-task .primary").await;
+    browser.until_text(&column("todo"), "Add a fourth line").await;
+    browser.until("!document.querySelector('#new-task').open", "the dialog is closed").await;
+    browser.switch(&second).await;
+    browser.until_text(&column("todo"), "Add a fourth line").await;
+
+    browser.click(".card .menu summary").await;
+    browser.click(".card [data-move=start]").await;
+    browser.until_text(&column("in_progress"), "running, last call").await;
+    browser.switch(&first).await;
+    browser.until_text(&column("in_progress"), "running, last call").await;
+    team.at(1, "begin");
+    assert_eq!(team.task("1")["status"], "in_progress");
+    team.open(1, "begin");
+    team.open(1, "end");
+    browser.until_text(&column("done"), "Add a fourth line").await;
+    browser.switch(&second).await;
+    browser.until_text(&column("done"), "Add a fourth line").await;
+    assert!(is_marked(&browser).await, "the second tab was loaded again");
+    browser.switch(&first).await;
+    assert!(is_marked(&browser).await, "the first tab was loaded again");
+    assert_eq!(team.merged("src/a.txt").as_deref(), Some("one\ntwo\nthree\nfour\n"));
+
+    browser.goto(&format!("{}/p/shop/tasks/1", up.ready["url"].as_str().unwrap())).await;
+    browser.until_text(".evidence", "merged as").await;
+    browser.until_text(".timeline", "is merged as").await;
+    browser.click("h2 a[href$=diff]").await;
+    browser.until_text(".diff .added", "+four").await;
+    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    up.stop();
+}
+
+/// W2, L1, R6: blocking in the browser stops the process, and says so; unblocking lets it go on.
+#[tokio::test(flavor = "multi_thread")]
+async fn blocking_stops_the_agent() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new(WORKER);
+    let task = team.start("Long work");
+    let up = team.up();
+    team.at(1, "begin");
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.goto(&format!("{}/p/shop/tasks/{task}", up.ready["url"].as_str().unwrap())).await;
+    browser.until_text(".why", "It is running: solo").await;
+    browser.click("[data-move=block]").await;
+    browser.until("document.querySelector('#reason').open", "the question for the reason").await;
+    browser.type_into("#reason textarea", "wait for legal").await;
+    browser.click("#reason .primary").await;
+    browser.until_text(".headline .chip", "Blocked").await;
+    browser.until_text(".why", "wait for legal").await;
+    browser.until_text("aside", "stopped").await;
+    let session =
+        wait_for("the session's end", || Some(team.session(1)).filter(|session| session["status"] == "ended"));
+    assert_eq!(session["end_reason"], "stopped");
+    assert_eq!(browser.count("[data-move=start]").await, 0, "what is not legal is not offered");
+    browser.click("[data-move=unblock]").await;
+    browser.until_text(".headline .chip", "In progress").await;
+    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    up.stop();
+}
+
+/// W2, W5, W6: a log is read while it grows, in its colours, page by page; what it prints stays text.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_is_read_while_it_grows() {
+    if axe().is_none() {
+        return;
+    }
+    let script = "i=0; while [ $i -lt 6000 ]; do echo \"line $i is one of a great many lines that are printed\"; i=$((i+1)); done; \
+                  printf '\\033[31mred\\033[0m <img src=x onerror=alert(1)>\\n'; gate one; echo after the gate; gate two; echo end";
+    let team = Team::new(script);
+    team.start("Print");
+    let up = team.up();
+    team.at(1, "one");
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.goto(&format!("{}/p/shop/sessions/1", up.ready["url"].as_str().unwrap())).await;
+    browser.until_text("#log .c1", "red").await;
+    browser.until_text("#log", "<img src=x onerror=alert(1)>").await;
+    assert_eq!(browser.count("#log img").await, 0);
+    let first = browser.eval("document.querySelector('#log').textContent.length").await;
+    assert!(first.as_u64().unwrap() < 100_000, "{first}: it was loaded whole");
+    browser
+        .until(
+            "(l => l.scrollTop + l.clientHeight > l.scrollHeight - 5)(document.querySelector('#log'))",
+            "the end is shown",
+        )
+        .await;
+    team.open(1, "one");
+    browser.until_text("#log", "after the gate").await;
+    // Whoever reads further up is not disturbed.
+    browser.eval("document.querySelector('#log').scrollTop = 0").await;
+    browser.until("!document.querySelector('#follow').checked", "following ends").await;
+    team.open(1, "two");
+    browser.until("document.querySelector('#log').textContent.includes('\\nend\\n')", "the end of the log").await;
+    assert!(browser.eval("document.querySelector('#log').scrollTop").await.as_f64().unwrap() < 5.0);
+    while browser.eval("document.querySelector('#log-earlier').hidden").await == json!(false) {
+        let before = browser.eval("document.querySelector('#log').textContent.length").await;
+        browser.click("#log-earlier").await;
+        browser
+            .until(&format!("document.querySelector('#log').textContent.length > {before}"), "an earlier page")
+            .await;
+    }
+    let text = browser.eval("document.querySelector('#log').textContent").await;
+    let lines: Vec<&str> = text.as_str().unwrap().lines().filter(|line| line.starts_with("line ")).collect();
+    assert_eq!(lines.len(), 6000, "every line once");
+    assert!(lines.iter().enumerate().all(|(index, line)| line.starts_with(&format!("line {index} "))));
+    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    up.stop();
+}
+
+/// W1, W2: what somebody is writing, where they look and what they have open stays, whatever happens meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_leave_focus_scroll_and_half_written_text_alone() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    for number in 0..40 {
+        team.world.ok(&["task", "add", &format!("Idea {number}")]);
+    }
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.until_text(&column("backlog"), "Idea 39").await;
+    browser.press("n").await;
+    browser.type_into("#new-task [name=title]", "half a tho").await;
+    browser.type_into("#new-task textarea", "more text").await;
+    browser.eval("scrollTo(0, 500)").await;
+    let scrolled = browser.eval("scrollY").await;
+    team.world.ok(&["task", "add", "From the command line"]);
+    browser.until_text(&column("backlog"), "From the command line").await;
+    assert_eq!(browser.eval("document.querySelector('#new-task').open").await, json!(true));
+    assert_eq!(browser.eval("document.querySelector('#new-task [name=title]').value").await, "half a tho");
+    assert_eq!(browser.eval("document.activeElement.value").await, "more text");
+    assert_eq!(browser.eval("scrollY").await, scrolled);
+    browser.press("Escape").await;
+    browser.click(".card .menu summary").await;
+    team.world.ok(&["task", "add", "Another one"]);
+    browser.until_text(&column("backlog"), "Another one").await;
+    assert_eq!(browser.count(".menu[open]").await, 1, "an open menu stays open");
+    up.stop();
+}
+
+/// W2, L1: a card is dragged to where it may go and nowhere else, and everything is done by keys as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn cards_are_moved_by_mouse_and_by_keys() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("gate begin");
+    team.world.ok(&["task", "add", "Drag me", "--assign", "solo"]);
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.until_text(&column("todo"), "Drag me").await;
+    browser.drag(".card", &column("done")).await;
+    browser.drag(".card", &column("backlog")).await;
+    browser.until_text(&column("backlog"), "Drag me").await;
+    assert_eq!(team.task("1")["status"], "backlog");
+    let moves: Vec<Value> = team
+        .world
+        .json(&["task", "log", "1"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["type"] == "task_moved")
+        .cloned()
+        .collect();
+    assert_eq!(moves.len(), 1, "to drop it on done did nothing: {moves:?}");
+    browser.press("j m").await;
+    browser.until("document.activeElement.dataset.move === 'queue'", "the menu of the card").await;
+    browser.press("Tab Enter").await;
+    browser.until_text(&column("in_progress"), "Drag me").await;
+    browser.press("g s").await;
+    browser.until_text("table", "solo").await;
+    browser.press("?").await;
+    browser.until("document.querySelector('#keys').open", "the list of keys").await;
+    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    up.stop();
+}
+
+/// L2, W2: a task inside a tree is its mover's; the page says so and offers what the owner may do.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workers_task_is_read_only_with_the_reason() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    team.agent("boss", "true", &json!({ "hierarchy_type": "manager" }));
+    team.agent("solo", "true", &json!({ "parent": "boss" }));
+    team.commit("a boss");
+    team.world.ok(&["agent", "apply"]);
+    team.world.ok(&["task", "add", "Whole", "--assign", "boss"]);
+    team.world.ok(&["task", "add", "Part", "--parent", "1", "--assign", "solo"]);
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.goto(&format!("{}/p/shop/tasks/2", up.ready["url"].as_str().unwrap())).await;
+    browser.until_text(".readonly", "boss").await;
+    let offered = browser.eval("[...document.querySelectorAll('.actions button')].map(b => b.textContent)").await;
+    assert_eq!(offered, json!(["Back to backlog", "Block", "Cancel"]));
+    assert_eq!(browser.count("#edit").await, 0);
+    up.stop();
+}
+
+/// W3, S4: a viewer sees everything and changes nothing, not even by hand.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_looks_and_is_refused() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    team.world.ok(&["task", "add", "Secret plan", "--assign", "solo"]);
+    let up = team.up();
+    let link = link_for(&team, &["--role", "viewer", "--name", "vera"]);
+    let browser = log_in(Options::default(), &link).await;
+    browser.until_text(&column("todo"), "Secret plan").await;
+    browser.until_text(".who", "viewer").await;
+    assert_eq!(browser.count("[data-move], [data-opens=new-task], form[data-api]").await, 0);
+    let ask = "fetch('/api/v1/projects/shop/tasks/1/start', { method: 'POST', body: '{}', headers: { 'content-type': \
+               'application/json', 'x-csrf-token': document.querySelector('meta[name=csrf]').content } }).then(r => r.status)";
+    assert_eq!(browser.eval(ask).await, 403);
+    assert_eq!(team.task("1")["status"], "todo");
+    browser.goto(&format!("{}/p/shop/settings", up.ready["url"].as_str().unwrap())).await;
+    browser.until_text(".readonly", "Only the owner").await;
+    // The link was good once.
+    let other = Browser::start(Options::default()).await;
+    other.goto(&link).await;
+    other.until_text(".refusal", "This link was used").await;
+    assert_eq!(other.eval("document.cookie").await, "");
+    up.stop();
+}
+
+/// W2: the owner asks, a real agent is started and answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_owner_chats_with_an_agent() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    let command = json!([env!("CARGO_BIN_EXE_saihai"), "demo-agent", "aiko", "0"]);
+    team.agent("aiko", "", &json!({ "mode": "guided", "command": command }));
+    team.commit("aiko");
+    team.world.ok(&["agent", "apply"]);
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.goto(&format!("{}/p/shop/chat", up.ready["url"].as_str().unwrap())).await;
+    browser.click("nav a[href$='chat/aiko']").await;
+    browser.type_into("form[data-enter] textarea", "How far are <b>you</b>?").await;
+    browser.press("Enter").await;
+    browser.until_text(".messages .own", "How far are <b>you</b>?").await;
+    browser.until_text(".messages li:not(.own)", "You said: How far are <b>you</b>?").await;
+    assert_eq!(browser.eval("document.querySelector('form[data-enter] textarea').value").await, "");
+    up.stop();
+}
+
+/// W2: the board as of any event has its own address, and the slider leads there.
+#[tokio::test(flavor = "multi_thread")]
+async fn time_is_travelled_with_the_slider() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    team.world.ok(&["task", "add", "First"]);
+    let before = team.world.json(&["log", "tail", "-n", "1"])["seq"].as_u64().unwrap();
+    team.world.ok(&["task", "add", "Second"]);
+    team.world.ok(&["task", "cancel", "1", "--reason", "no"]);
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.press("g h").await;
+    browser.until_text(&column("cancelled"), "First").await;
+    browser.eval("document.querySelector('#travel').focus()").await;
+    browser.press("Left Left").await;
+    browser.until_text(&column("backlog"), "First").await;
+    browser.until("!document.body.innerText.includes('Second')", "the second task is not there yet").await;
+    assert_eq!(browser.url().await, format!("{}/p/shop/history/{before}", up.ready["url"].as_str().unwrap()));
+    assert_eq!(browser.count(".card [data-move]").await, 0);
+    up.stop();
+}
+
+/// W1, W4: the server goes and comes back; the page says so, and then shows what happened meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_goes_and_comes_back() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.until_text("#link", "live").await;
+    mark(&browser).await;
+    up.kill();
+    browser.until_text("#link", "reconnecting").await;
+    team.world.ok(&["task", "add", "Meanwhile"]);
+    let up = team.up();
+    browser.until_text(&column("backlog"), "Meanwhile").await;
+    browser.until_text("#link", "live").await;
+    assert!(is_marked(&browser).await, "the page was loaded again");
+    up.stop();
+}
+
+/// W1, W3, W5: what others wrote is shown as text, however long and in whatever letters.
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_and_huge_texts_are_shown_as_text() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    let titles = [
+        "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>".to_owned(),
+        "長".repeat(300),
+        "w".repeat(300),
+        "\" onmouseover=\"x".to_owned(),
+    ];
+    for title in &titles {
+        team.world.ok(&["task", "add", title, "--assign", "solo", "--description", title, "--label", "\"><b>"]);
+    }
+    let up = team.up();
+    let browser = log_in(Options { width: 400, ..Options::default() }, login(&up)).await;
+    for page in
+        ["", "?view=tree", "?view=graph", "/tasks/1", "/tasks/2", "/tasks/3", "/agents", "/agents/solo", "/history/6"]
+    {
+        browser.goto(&format!("{}/p/shop{page}", up.ready["url"].as_str().unwrap())).await;
+        browser.until("document.querySelector('#link.live')", "the page is live").await;
+        super::screens::fits(&browser, page).await;
+        assert_eq!(
+            browser.eval("window.hurt === undefined && !document.querySelector('main img, main b')").await,
+            json!(true)
+        );
+    }
+    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    up.stop();
+}

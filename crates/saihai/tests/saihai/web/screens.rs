@@ -1,0 +1,69 @@
+//! What does it look like, and can everybody use it?
+
+use std::path::PathBuf;
+
+use testkit::browser::{Browser, Language, Options, Scheme};
+
+use super::{Demo, axe, log_in};
+
+/// The pages of the demo, by the name of their picture.
+const PAGES: &[(&str, &str)] = &[
+    ("board", "/p/greet"),
+    ("tree", "/p/greet?view=tree"),
+    ("graph", "/p/greet?view=graph&q=greet"),
+    ("task", "/p/greet/tasks/tsk_1"),
+    ("task-worker", "/p/greet/tasks/tsk_3"),
+    ("diff", "/p/greet/tasks/tsk_3/diff"),
+    ("agents", "/p/greet/agents"),
+    ("agent", "/p/greet/agents/aiko"),
+    ("sessions", "/p/greet/sessions"),
+    ("session", "/p/greet/sessions/ses_2"),
+    ("queue", "/p/greet/queue"),
+    ("chat", "/p/greet/chat/aiko"),
+    ("memory", "/p/greet/memory"),
+    ("history", "/p/greet/history/40"),
+    ("settings", "/p/greet/settings"),
+    ("projects", "/projects"),
+];
+
+/// W1, W6: every page, narrow and wide, light and dark, in both languages: nothing runs out of the
+/// page, nothing is asked of anybody else, nothing is complained about, and axe finds no fault.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_in_every_dress() {
+    let Some(axe) = axe() else { return };
+    let demo = Demo::play();
+    let mut faults = Vec::new();
+    let pictures = std::env::var_os("SAIHAI_SCREENS").map(PathBuf::from);
+    for language in [Language::English, Language::Japanese] {
+        let link = if language == Language::English { demo.login.clone() } else { demo.another_link() };
+        let browser = log_in(Options { language, ..Options::default() }, &link).await;
+        for (name, path) in PAGES {
+            browser.goto(&format!("{}{path}", demo.base())).await;
+            browser.until_text("#link", if language == Language::English { "live" } else { "接続中" }).await;
+            for scheme in [Scheme::Light, Scheme::Dark] {
+                browser.scheme(scheme).await;
+                for width in [1600, 400] {
+                    browser.resize(width, 900).await;
+                    let dress = format!("{name}-{language:?}-{scheme:?}-{width}").to_lowercase();
+                    fits(&browser, &dress).await;
+                    if let Some(pictures) = &pictures {
+                        browser.screenshot(&pictures.join(format!("{dress}.png"))).await;
+                    }
+                }
+                let found = browser.axe(&axe).await;
+                faults.extend(found.into_iter().map(|fault| format!("{name} {scheme:?}: {fault}")));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert_eq!(browser.console_errors().await, Vec::<String>::new());
+        let foreign: Vec<_> =
+            browser.requests().await.into_iter().filter(|url| !url.starts_with(demo.base())).collect();
+        assert!(foreign.is_empty(), "{foreign:?}");
+    }
+}
+
+/// Nothing makes the page itself wider than the window.
+pub(super) async fn fits(browser: &Browser, dress: &str) {
+    let wide = browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
+    assert_eq!(wide, 0, "{dress}: the page can be scrolled sideways");
+}

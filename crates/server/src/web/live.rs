@@ -40,12 +40,16 @@ pub(super) struct Wanted {
     after: Option<String>,
 }
 
-/// Where a reader is in each project: `web:12,api:3`.
+/// Where a reader is in each project: `web:12,api:3`; `0` at the beginning of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Place(BTreeMap<ProjectId, Seq>);
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // An empty id would be none, and its reader sent to the end.
+        if self.0.is_empty() {
+            return f.write_str("0");
+        }
         for (index, (id, seq)) in self.0.iter().enumerate() {
             write!(f, "{}{id}:{seq}", if index == 0 { "" } else { "," })?;
         }
@@ -188,6 +192,7 @@ mod tests {
         let place: Place = "api:3,my.web:12".parse().unwrap();
         assert_eq!(place.to_string(), "api:3,my.web:12");
         assert_eq!("0".parse(), Ok(Place::default()));
+        assert_eq!(Place::default().to_string(), "0");
         for wrong in ["", "12", "web:", "web:x", ":3", "web:1,,"] {
             assert!(wrong.parse::<Place>().is_err(), "{wrong}");
         }

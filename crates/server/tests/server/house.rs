@@ -1,8 +1,9 @@
 //! A server that runs: two projects with a team each, a store in a directory, a door on a free port.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use board::{
     Actor, AgentId, AgentSpec, Command, Completion, Decompose, Destination, Driver, EnvValue, Hierarchy,
@@ -10,7 +11,7 @@ use board::{
     Settings, Status, TaskId, Timestamp,
 };
 use control::{Attendance, Clock, Control, NewSecret, Project, passkey_hash, token_hash};
-use server::{Door, Listen, Mcp};
+use server::{Diff, Door, Listen, LogFrom, LogPage, Mcp, Premises, Web};
 use store::{SqliteStore, Store};
 use tempfile::TempDir;
 use testkit::mcp::Client;
@@ -42,8 +43,47 @@ pub(crate) const ENV_SECRET: &str = "kept-in-the-environment";
 /// The agent that people attach by hand; the runner leaves it alone.
 pub(crate) const BY_HAND: &str = "hand";
 
+/// What lies beside the board: one output for every session, one difference for every task.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    pub(crate) log: Mutex<Vec<u8>>,
+    /// Tasks whose branch is in the target.
+    pub(crate) merged: Mutex<Vec<TaskId>>,
+    /// The most bytes that were asked for at once.
+    pub(crate) most_asked: AtomicU64,
+}
+
+impl Premises for Beside {
+    fn log(&self, _: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
+        self.most_asked.fetch_max(most as u64, Ordering::Relaxed);
+        let log = self.log.lock().unwrap();
+        let newest = log.len();
+        let start = match from {
+            LogFrom::Position(from) => newest.min(from as usize),
+            LogFrom::Tail => newest.saturating_sub(most),
+        };
+        let bytes = log[start..newest.min(start + most)].to_vec();
+        let page = LogPage { start: start as u64, bytes, oldest: 0, newest: newest as u64 };
+        (session.0 < 1000).then_some(page)
+    }
+
+    fn is_merged(&self, _: &Path, _: &board::Board, task: &board::Task) -> bool {
+        self.merged.lock().unwrap().contains(&task.id)
+    }
+
+    fn diff(&self, _: &Path, _: &board::Board, task: &board::Task, most: usize) -> Option<Diff> {
+        let text = format!("+ {}", task.title);
+        task.branch.as_ref().map(|_| Diff { cut: text.len() > most, text })
+    }
+}
+
 pub(crate) struct House {
+    /// Where agents come in.
     pub(crate) url: String,
+    /// Where people come in.
+    pub(crate) base: String,
+    pub(crate) beside: Arc<Beside>,
+    pub(crate) web: Web,
     pub(crate) control: Control,
     pub(crate) clock: TestClock,
     pub(crate) store: Arc<dyn Store>,
@@ -52,7 +92,7 @@ pub(crate) struct House {
     mcp: Mcp,
     closing: CancellationToken,
     spawned: AtomicU64,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 pub(crate) fn owner() -> Actor {
@@ -118,7 +158,8 @@ impl House {
         }
         for (name, mark) in PROJECTS {
             let id: ProjectId = name.parse().unwrap();
-            let add = InstallationCommand::AddProject { id: id.clone(), path: format!("/somewhere/{mark}") };
+            let add =
+                InstallationCommand::AddProject { id: id.clone(), path: dir.path().join(mark).display().to_string() };
             installation.submit(owner(), add).await.unwrap();
             let (language, completion) = match name {
                 "web" => (Language::En, Completion::Reported),
@@ -137,9 +178,18 @@ impl House {
         let mcp = Mcp::new(opened(), closing.clone()).await.unwrap();
         let door =
             Door::open(mcp.clone(), closing.clone(), &"127.0.0.1:0".parse::<Listen>().unwrap(), &[]).await.unwrap();
-        let url = door.mcp_url();
+        let beside = Arc::new(Beside::default());
+        let web = Web::new(&mcp, Arc::clone(&beside) as Arc<dyn Premises>);
+        let door = door.with_web(&web);
+        let (url, base) = (door.mcp_url(), door.url());
         tokio::spawn(door.serve());
-        Self { url, control, clock, store, tokens, passkeys, mcp, closing, spawned: AtomicU64::new(0), _dir: dir }
+        let spawned = AtomicU64::new(0);
+        Self { url, base, beside, web, control, clock, store, tokens, passkeys, mcp, closing, spawned, dir }
+    }
+
+    /// The repository of a project, which need not exist.
+    pub(crate) fn repository(&self, project: &str) -> PathBuf {
+        self.dir.path().join(mark_of(project))
     }
 
     pub(crate) async fn project(&self, name: &str) -> Project {

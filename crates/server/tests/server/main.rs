@@ -1,7 +1,8 @@
-//! The MCP server behind its real door, driven over HTTP by friends, by strangers and by garbage.
+//! The server behind its real door, driven over HTTP by friends, by strangers and by garbage.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod api;
 mod attached;
 mod clients;
 mod door;

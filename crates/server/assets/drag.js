@@ -22,15 +22,17 @@ function end() {
   card = undefined;
 }
 
+function over(event) {
+  const column = card && under(event);
+  for (const other of columns()) other.classList.toggle("over", other === column);
+  if (column) event.preventDefault();
+}
+
 const under = (event) => event.target.closest?.(".column.legal");
 
 document.addEventListener("dragstart", begin);
 document.addEventListener("dragend", end);
-document.addEventListener("dragover", (event) => {
-  const column = card && under(event);
-  for (const other of columns()) other.classList.toggle("over", other === column);
-  if (column) event.preventDefault();
-});
+for (const name of ["dragenter", "dragover"]) document.addEventListener(name, over);
 document.addEventListener("drop", (event) => {
   const column = card && under(event);
   if (!column) return;

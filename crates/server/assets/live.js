@@ -4,14 +4,15 @@ import { ages } from "./time.js";
 
 const PAUSE = 200;
 const link = document.getElementById("link");
-const { project, seq } = document.body.dataset;
+const { project } = document.body.dataset;
 
 let wanted = false;
 let busy = false;
 
 // Fetches the page that is shown and puts what is new into it.
 export async function refresh() {
-  if (busy) {
+  // Under a card that is being dragged nothing may move.
+  if (busy || document.querySelector(".dragged")) {
     wanted = true;
     return;
   }
@@ -41,6 +42,7 @@ function show(page) {
   if (!next) return;
   const bottoms = [...document.querySelectorAll("[data-bottom]")].filter(atBottom);
   document.title = page.title;
+  document.body.dataset.seq = page.body.dataset.seq;
   morph(document.querySelector("header.bar"), keepLink(page.querySelector("header.bar")));
   morph(document.getElementById("main"), next);
   bottoms.forEach(toBottom);
@@ -66,37 +68,62 @@ function say(live) {
   }
 }
 
-let last = project ? `${project}:${seq}` : "";
-let wait = 500;
+const FIRST = 500;
+const MOST = 8000;
+let wait = FIRST;
+let events;
 
 function listen() {
+  leave();
   const query = new URLSearchParams();
-  if (project) query.set("project", project);
-  if (last) query.set("after", last);
-  const events = new EventSource(`/api/v1/events?${query}`);
-  const heard = ({ lastEventId }) => {
-    if (lastEventId) last = lastEventId;
-    wait = 500;
+  // From what the page shows on, so that nothing is missed between the two.
+  if (project) {
+    query.set("project", project);
+    query.set("after", `${project}:${document.body.dataset.seq}`);
+  }
+  const source = new EventSource(`/api/v1/events?${query}`);
+  events = source;
+  const heard = () => {
+    wait = FIRST;
     say(true);
   };
-  events.addEventListener("place", heard);
-  events.onmessage = (event) => {
-    heard(event);
+  source.addEventListener("place", heard);
+  source.onmessage = () => {
+    heard();
     refresh();
   };
-  events.onerror = async () => {
+  source.onerror = () => {
     // The browser comes back by itself only from some errors; this comes back from all.
-    events.close();
+    source.close();
     say(false);
-    await new Promise((done) => setTimeout(done, wait));
-    wait = Math.min(wait * 2, 8000);
-    const alive = await fetch("/api/v1/me").catch(() => undefined);
-    if (alive?.status === 401) return location.assign("/login");
-    if (alive?.ok) refresh();
-    listen();
+    setTimeout(() => events === source && back(), wait);
+    wait = Math.min(wait * 2, MOST);
   };
 }
 
-if (link) listen();
+function leave() {
+  events?.close();
+  events = undefined;
+}
+
+async function back() {
+  const me = await fetch("/api/v1/me").catch(() => undefined);
+  if (me?.status === 401) return location.assign("/login");
+  if (me?.ok) await refresh();
+  listen();
+}
+
+// Browsers have few connections for one server, and keep pages that were left: who does not look does not listen.
+function look() {
+  if (document.hidden) return leave();
+  if (!events) back();
+}
+
+if (link) {
+  listen();
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (event) => event.persisted && look());
+}
 document.querySelectorAll("[data-bottom]").forEach(toBottom);
-addEventListener("pageshow", (event) => event.persisted && refresh());
+addEventListener("dragend", () => wanted && setTimeout(refresh));

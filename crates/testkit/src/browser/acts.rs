@@ -10,6 +10,8 @@ use super::Browser;
 
 /// Long enough for chromium to see a movement, and not a jump.
 const STEP: Duration = Duration::from_millis(50);
+/// Chromium tells a page only every so often what is dragged over it.
+const STILL: Duration = Duration::from_millis(120);
 
 impl Browser {
     /// Clicks the first element that matches, as soon as it can be clicked.
@@ -43,9 +45,14 @@ impl Browser {
                 .then(above(element, 0.0))
                 .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
                 .then(pull)
-                // Twice, because the first movement only enters and a second one is over.
+                // Several times and slowly: the browser joins movements that come close together, and one that
+                // only enters is not yet over.
                 .then(above(goal.clone(), 4.0))
+                .then(PointerAction::Pause { duration: STILL })
+                .then(above(goal.clone(), 2.0))
+                .then(PointerAction::Pause { duration: STILL })
                 .then(above(goal, 0.0))
+                .then(PointerAction::Pause { duration: STILL })
                 .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
             self.client.perform_actions(actions).await
         })

@@ -183,6 +183,7 @@ async fn changes_leave_focus_scroll_and_half_written_text_alone() {
     assert_eq!(browser.eval("document.activeElement.value").await, "more text");
     assert_eq!(browser.eval("scrollY").await, scrolled);
     browser.press("Escape").await;
+    browser.eval("scrollTo(0, 0)").await;
     browser.click(".card .menu summary").await;
     team.world.ok(&["task", "add", "Another one"]);
     browser.until_text(&column("backlog"), "Another one").await;
@@ -234,7 +235,7 @@ async fn a_workers_task_is_read_only_with_the_reason() {
         return;
     }
     let team = Team::new("true");
-    team.agent("boss", "true", &json!({ "hierarchy_type": "manager" }));
+    team.agent("boss", "true", &json!({ "hierarchy_type": "manager", "mode": "guided" }));
     team.agent("solo", "true", &json!({ "parent": "boss" }));
     team.commit("a boss");
     team.world.ok(&["agent", "apply"]);
@@ -309,7 +310,7 @@ async fn time_is_travelled_with_the_slider() {
     }
     let team = Team::new("true");
     team.world.ok(&["task", "add", "First"]);
-    let before = team.world.json(&["log", "tail", "-n", "1"])["seq"].as_u64().unwrap();
+    let before = team.world.json(&["log", "tail", "-n", "1"])[0]["seq"].as_u64().unwrap();
     team.world.ok(&["task", "add", "Second"]);
     team.world.ok(&["task", "cancel", "1", "--reason", "no"]);
     let up = team.up();
@@ -317,9 +318,11 @@ async fn time_is_travelled_with_the_slider() {
     browser.press("g h").await;
     browser.until_text(&column("cancelled"), "First").await;
     browser.eval("document.querySelector('#travel').focus()").await;
-    browser.press("Left Left").await;
+    browser.press("ArrowLeft ArrowLeft").await;
     browser.until_text(&column("backlog"), "First").await;
-    browser.until("!document.body.innerText.includes('Second')", "the second task is not there yet").await;
+    browser
+        .until("!document.querySelector('.columns').innerText.includes('Second')", "the second task is not there yet")
+        .await;
     assert_eq!(browser.url().await, format!("{}/p/shop/history/{before}", up.ready["url"].as_str().unwrap()));
     assert_eq!(browser.count(".card [data-move]").await, 0);
     up.stop();

@@ -15,7 +15,7 @@ const TURNS: usize = 25;
 pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     let home = tempfile::tempdir_in(".")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    runtime.block_on(prepare(home.path()))?;
+    runtime.block_on(prepare(home.path(), TASKS))?;
     let saihai = std::env::current_exe()?.with_file_name("saihai");
     let list = || {
         let mut command = Command::new(&saihai);
@@ -45,10 +45,11 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     }])
 }
 
-async fn prepare(home: &Path) -> anyhow::Result<()> {
+/// A home with a project of so many tasks.
+pub(crate) async fn prepare(home: &Path, tasks: usize) -> anyhow::Result<()> {
     let project = open(&home.join("saihai.db")).await?;
     set_up(&project).await?;
-    add_tasks(&project, TASKS).await?;
+    add_tasks(&project, tasks).await?;
     // The project is found by its id, in the installation.
     let store = std::sync::Arc::new(store::SqliteStore::open(home.join("saihai.db"))?);
     let control = control::Control::new(store, std::sync::Arc::new(control::SystemClock), control::Attendance::Passing);

@@ -8,6 +8,7 @@ mod idle;
 mod launch;
 mod list;
 mod open;
+mod pages;
 mod project;
 mod recovery;
 mod team;
@@ -23,7 +24,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P1, P2, P3, P4, P5, P6, P8
+    /// Only these: P1, P2, P3, P4, P5, P6, P8, W5
     only: Vec<String>,
 }
 
@@ -55,7 +56,7 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Measure); 7] = [
+    let all: [(&str, Measure); 8] = [
         ("P1", asking::measure),
         ("P2", durable::measure),
         ("P3", list::measure),
@@ -63,6 +64,7 @@ fn measure_all() -> anyhow::Result<()> {
         ("P5", open::measure),
         ("P6", idle::measure),
         ("P8", recovery::measure),
+        ("W5", pages::measure),
     ];
     for (id, measure) in all {
         if wanted(id) {

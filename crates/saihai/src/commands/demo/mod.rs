@@ -40,6 +40,9 @@ pub(crate) struct Demo {
     /// Keep the scratch directory
     #[arg(long)]
     keep: bool,
+    /// Milliseconds that agents think before each step [default: 300 in a terminal, else 0]
+    #[arg(long, value_name = "MS")]
+    pace: Option<u32>,
     /// Where to listen [default: any free port on this machine]
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     listen: server::Listen,
@@ -72,7 +75,8 @@ impl Demo {
             .map_err(|error| Failure::failed(format!("{}: {error}", repository.display()), "Free some space."))?;
         // For people it takes its time.
         let watched = context.format == Format::Text && std::io::stdout().is_terminal();
-        scene::set(&repository, self.client, &program, if watched { 300 } else { 0 }).await?;
+        let pace = self.pace.unwrap_or(if watched { 300 } else { 0 });
+        scene::set(&repository, self.client, &program, pace).await?;
         let context = context.at_home(root.join("home"), &repository);
         let opened = super::init::register(&context, &repository, "greet").await?;
         super::definitions_in::apply(&opened).await?;

@@ -8,11 +8,12 @@ mod screens;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::Value;
 use testkit::browser::{Browser, Options};
 
+use crate::runner::wait_for;
 use crate::world::World;
 
 /// Where axe-core is, if a browser is to be used.
@@ -20,48 +21,48 @@ fn axe() -> Option<PathBuf> {
     std::env::var_os("SAIHAI_AXE").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// A demo that has played to its end and is still served.
+/// A demo that is being played, or has been played to its end and is still served.
 struct Demo {
     child: Child,
+    stdout: BufReader<ChildStdout>,
     world: World,
-    login: String,
 }
 
 impl Demo {
-    fn play() -> Self {
+    fn begin(pace: &str) -> Self {
         let world = World::bare();
-        let mut child = world
-            .command(&["demo", "--json"])
-            .env("TMPDIR", world.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = world.command(&["demo", "--json", "--pace", pace]);
+        command.env("TMPDIR", world.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, stdout, world }
+    }
+
+    /// Waits until everything is merged.
+    fn finish(&mut self) {
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        self.stdout.read_line(&mut line).unwrap();
         let summary: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(summary["tasks"], summary["done"], "{summary}");
-        Self { child, world, login: summary["login_url"].as_str().unwrap().to_owned() }
     }
 
-    /// A further link, as `saihai login` makes it.
-    fn another_link(&self) -> String {
-        let home = self.scratch().join("home");
-        let output = self.world.command(&["login", "--json"]).env("SAIHAI_HOME", home).output().unwrap();
-        let answer: Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
-        answer["login_url"].as_str().unwrap().to_owned()
+    /// A link, as `saihai login` makes it, as soon as the demo is served.
+    fn link(&self) -> String {
+        wait_for("a link", || {
+            // Its temporary files are the world's.
+            let mut entries = std::fs::read_dir(self.world.path()).unwrap().flatten().map(|entry| entry.path());
+            let scratch = entries.find(|path| path.to_string_lossy().contains("saihai-demo-"))?;
+            let mut login = self.world.command(&["login", "--json"]);
+            let output = login.env("SAIHAI_HOME", scratch.join("home")).output().unwrap();
+            let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
+            Some(answer["login_url"].as_str()?.to_owned())
+        })
     }
+}
 
-    /// The demo's own directory: its temporary files are the world's.
-    fn scratch(&self) -> PathBuf {
-        let mut entries = std::fs::read_dir(self.world.path()).unwrap().flatten().map(|entry| entry.path());
-        entries.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("saihai-demo-")).unwrap()
-    }
-
-    fn base(&self) -> &str {
-        self.login.split_once("/login").unwrap().0
-    }
+/// The server of a link.
+fn base(link: &str) -> &str {
+    link.split_once("/login").unwrap().0
 }
 
 impl Drop for Demo {

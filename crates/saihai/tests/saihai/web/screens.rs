@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use testkit::browser::{Browser, Language, Options, Scheme};
 
-use super::{Demo, axe, log_in};
+use super::{Demo, axe, base, log_in};
 
 /// The pages of the demo, by the name of their picture.
 const PAGES: &[(&str, &str)] = &[
@@ -31,14 +31,15 @@ const PAGES: &[(&str, &str)] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_in_every_dress() {
     let Some(axe) = axe() else { return };
-    let demo = Demo::play();
+    let mut demo = Demo::begin("0");
+    demo.finish();
     let mut faults = Vec::new();
     let pictures = std::env::var_os("SAIHAI_SCREENS").map(PathBuf::from);
     for language in [Language::English, Language::Japanese] {
-        let link = if language == Language::English { demo.login.clone() } else { demo.another_link() };
+        let link = demo.link();
         let browser = log_in(Options { language, ..Options::default() }, &link).await;
         for (name, path) in PAGES {
-            browser.goto(&format!("{}{path}", demo.base())).await;
+            browser.goto(&format!("{}{path}", base(&link))).await;
             browser.until_text("#link", if language == Language::English { "live" } else { "接続中" }).await;
             for scheme in [Scheme::Light, Scheme::Dark] {
                 browser.scheme(scheme).await;
@@ -57,7 +58,7 @@ async fn every_page_in_every_dress() {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
         assert_eq!(browser.console_errors().await, Vec::<String>::new());
         let foreign: Vec<_> =
-            browser.requests().await.into_iter().filter(|url| !url.starts_with(demo.base())).collect();
+            browser.requests().await.into_iter().filter(|url| !url.starts_with(base(&link))).collect();
         assert!(foreign.is_empty(), "{foreign:?}");
     }
 }
@@ -66,4 +67,36 @@ async fn every_page_in_every_dress() {
 pub(super) async fn fits(browser: &Browser, dress: &str) {
     let wide = browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
     assert_eq!(wide, 0, "{dress}: the page can be scrolled sideways");
+}
+
+/// W6: the pictures in the documentation, of a team at work. With `SAIHAI_BLESS=1` they are put there.
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_for_the_documentation() {
+    if axe().is_none() {
+        return;
+    }
+    let place = match std::env::var_os("SAIHAI_BLESS") {
+        Some(_) => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/images"),
+        None => PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+    };
+    let mut demo = Demo::begin("400");
+    let link = demo.link();
+    let browser = log_in(Options { width: 1280, height: 560, ..Options::default() }, &link).await;
+    // At least one was sent back, and works on; others are done.
+    let busy =
+        "document.querySelectorAll('.note.running').length > 1 && document.querySelector('[data-status=done] .card')";
+    browser.until(busy, "a team at work").await;
+    browser.screenshot(place.join("board.png")).await;
+    demo.finish();
+    browser.resize(1280, 800).await;
+    for (name, path, scheme) in [
+        ("task", "/p/greet/tasks/3", Scheme::Dark),
+        ("history", "/p/greet/history/60", Scheme::Light),
+        ("session", "/p/greet/sessions/3", Scheme::Dark),
+    ] {
+        browser.scheme(scheme).await;
+        browser.goto(&format!("{}{path}", base(&link))).await;
+        browser.until("document.querySelector('#link.live')", "the page is live").await;
+        browser.screenshot(place.join(format!("{name}.png"))).await;
+    }
 }

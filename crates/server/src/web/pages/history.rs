@@ -30,6 +30,13 @@ struct History {
     lines: Vec<Line>,
 }
 
+impl History {
+    /// Is it the event that the board is shown at?
+    fn is_shown(&self, line: &Line) -> bool {
+        line.seq == self.at
+    }
+}
+
 pub(super) async fn newest(
     State(window): State<Window>,
     Visitor(person): Visitor,

@@ -1,0 +1,96 @@
+//! W5: how long does the server take for the board of 10,000 tasks, beside one of 100?
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use crate::list::prepare;
+use crate::project::id;
+use crate::{Row, median, milliseconds};
+
+const MANY: usize = 10_000;
+const FEW: usize = 100;
+const TURNS: usize = 25;
+
+/// The views of the board, by their address.
+const VIEWS: [(&str, &str); 3] = [("columns", ""), ("tree", "?view=tree"), ("graph", "?view=graph")];
+
+pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
+    let (many, few) = (Server::of(MANY)?, Server::of(FEW)?);
+    let mut rows = Vec::new();
+    for (name, query) in VIEWS {
+        let path = format!("/p/{}{query}", id());
+        let (mut slow, mut quick) = (Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            slow.push(many.get(&path)?);
+            quick.push(few.get(&path)?);
+        }
+        let (slow, quick) = (median(slow), median(quick));
+        rows.push(Row {
+            id: "W5",
+            what: format!("the board of {MANY} tasks as {name}, whole request, beside {FEW} tasks"),
+            measured: format!("**{}** (beside {})", milliseconds(slow), milliseconds(quick)),
+            budget: "≤ 300 ms",
+            kept: slow <= Duration::from_millis(300),
+        });
+    }
+    Ok(rows)
+}
+
+/// A server of its own, with a project of so many tasks.
+struct Server {
+    _home: tempfile::TempDir,
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Server {
+    fn of(tasks: usize) -> anyhow::Result<Self> {
+        let home = tempfile::tempdir_in(".")?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        runtime.block_on(prepare(home.path(), tasks))?;
+        let token = saihai(home.path(), &["token", "create", "--role", "owner", "--quiet"])?.output()?.stdout;
+        let mut serve = saihai(home.path(), &["serve", "--listen", "127.0.0.1:0", "--json"])?;
+        let mut child = serve.stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
+        let said: serde_json::Value = serde_json::from_str(&line)?;
+        let address =
+            said["url"].as_str().and_then(|url| url.strip_prefix("http://")).context("an address")?.to_owned();
+        Ok(Self { _home: home, child, address, token: String::from_utf8(token)?.trim().to_owned() })
+    }
+
+    /// From the request to the last byte of the answer.
+    fn get(&self, path: &str) -> anyhow::Result<Duration> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        let (host, token) = (&self.address, &self.token);
+        let begun = Instant::now();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let took = begun.elapsed();
+        anyhow::ensure!(answer.starts_with("HTTP/1.1 200"), "{path}: {}", &answer[..answer.len().min(200)]);
+        Ok(took)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn saihai(home: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?.with_file_name("saihai"));
+    command.args(arguments).env("SAIHAI_HOME", home);
+    Ok(command)
+}

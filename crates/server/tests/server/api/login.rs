@@ -37,7 +37,7 @@ async fn a_link_is_good_for_one_login() {
     // To look at it does not spend it.
     let page = Sender::nobody(&house).send("GET", path, b"").await;
     assert_eq!(page.status, 200);
-    assert_eq!(header(&page, "referrer-policy"), Some("no-referrer"));
+    assert_eq!(header(&page, "referrer-policy"), Some("same-origin"));
     let reply = post_code(&house, code).await;
     assert_eq!((reply.status, header(&reply, "location")), (303, Some("/")));
     let cookie = header(&reply, "set-cookie").unwrap();

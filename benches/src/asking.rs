@@ -46,7 +46,7 @@ async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
     }
     closing.cancel();
     for server in serving {
-        server.await??;
+        server.await?;
     }
     let ratio = ours / theirs;
     let turns = f64::from(TURNS);

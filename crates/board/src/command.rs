@@ -2,6 +2,7 @@
 
 use crate::agent::AgentSpec;
 use crate::event::TaskEdit;
+use crate::lifecycle::Move;
 use crate::next_action::{Choice, Step};
 use crate::session::{DodResult, Driver, Outcome, ProcessEnd, Purpose, Usage};
 use crate::settings::Settings;
@@ -50,10 +51,8 @@ pub enum DependsOn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     Status(Status),
-    /// What a blocked task was before.
-    StatusBefore,
-    /// Back to `todo`, but only after a failure.
-    Retry,
+    /// Where this row of the lifecycle leads, and only by that row: who meant to retry does not reopen.
+    By(Move),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,11 +39,13 @@ pub struct Token {
     pub used_as: TokenUse,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
+    /// The token that a browser logged in with: it is good as long as that one is.
+    pub given_for: Option<TokenId>,
     pub revoked: bool,
 }
 
 impl Token {
-    pub fn is_valid(&self, now: Timestamp) -> bool {
+    fn is_good(&self, now: Timestamp) -> bool {
         !self.revoked && self.expires_at.is_none_or(|end| now < end)
     }
 }
@@ -57,12 +59,13 @@ pub struct NewToken {
     pub hash: SecretHash,
     pub used_as: TokenUse,
     pub expires_at: Option<Timestamp>,
+    pub given_for: Option<TokenId>,
 }
 
 impl NewToken {
     /// One that programs show with every call, until it is revoked.
     pub fn bearer(id: TokenId, role: Role, name: String, hash: SecretHash) -> Self {
-        Self { id, role, name, hash, used_as: TokenUse::Bearer, expires_at: None }
+        Self { id, role, name, hash, used_as: TokenUse::Bearer, expires_at: None, given_for: None }
     }
 }
 
@@ -116,6 +119,8 @@ pub enum InstallationWhat {
         used_as: TokenUse,
         #[serde(default)]
         expires_at: Option<Timestamp>,
+        #[serde(default)]
+        given_for: Option<TokenId>,
     },
     TokenRevoked {
         id: TokenId,
@@ -131,7 +136,13 @@ impl Installation {
     /// The token with this hash, if it is good for such a use now.
     pub fn token(&self, hash: &SecretHash, used_as: &[TokenUse], now: Timestamp) -> Option<&Token> {
         let known = self.tokens.values().find(|token| token.hash == *hash);
-        known.filter(|token| token.is_valid(now) && used_as.contains(&token.used_as))
+        known.filter(|token| used_as.contains(&token.used_as) && self.is_valid(token, now))
+    }
+
+    /// Is it neither revoked nor too old, and neither is the one that it was given for?
+    pub fn is_valid(&self, token: &Token, now: Timestamp) -> bool {
+        let given_for = token.given_for.as_ref().map(|id| self.tokens.get(id));
+        token.is_good(now) && given_for.is_none_or(|found| found.is_some_and(|found| found.is_good(now)))
     }
 
     pub fn project_at(&self, path: &str) -> Option<&Project> {
@@ -161,7 +172,7 @@ impl Installation {
             InstallationCommand::CreateToken(new) => self.create(new)?,
             InstallationCommand::LogIn { with, id, hash, expires_at } => {
                 let shown = self.tokens.get(with).ok_or_else(|| Because::NoSuchToken(with.clone()))?;
-                if !shown.is_valid(now) || shown.used_as == TokenUse::Browser {
+                if !shown.is_good(now) || shown.used_as == TokenUse::Browser {
                     return Err(Because::NotAuthenticated.into());
                 }
                 let created = self.create(&NewToken {
@@ -171,6 +182,8 @@ impl Installation {
                     hash: hash.clone(),
                     used_as: TokenUse::Browser,
                     expires_at: Some(*expires_at),
+                    // A link is spent; what it gave stands on its own.
+                    given_for: (shown.used_as == TokenUse::Bearer).then(|| with.clone()),
                 })?;
                 let spent =
                     (shown.used_as == TokenUse::Link).then(|| InstallationWhat::TokenRevoked { id: with.clone() });
@@ -186,14 +199,14 @@ impl Installation {
     }
 
     fn create(&self, new: &NewToken) -> Result<InstallationWhat, Refusal> {
-        let NewToken { id, role, name, hash, used_as, expires_at } = new.clone();
+        let NewToken { id, role, name, hash, used_as, expires_at, given_for } = new.clone();
         if self.tokens.contains_key(&id) {
             return Err(Because::TokenTaken(id).into());
         }
         if !name.is_empty() {
             text_limits::check(Field::Name, &name)?;
         }
-        Ok(InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at })
+        Ok(InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at, given_for })
     }
 
     pub fn apply(&mut self, event: &InstallationEvent) {
@@ -203,7 +216,7 @@ impl Installation {
                 let project = Project { id: id.clone(), path: path.clone(), added_at: event.at };
                 self.projects.insert(id.clone(), project);
             }
-            InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at } => {
+            InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at, given_for } => {
                 let token = Token {
                     id: id.clone(),
                     role: *role,
@@ -212,6 +225,7 @@ impl Installation {
                     used_as: *used_as,
                     created_at: event.at,
                     expires_at: *expires_at,
+                    given_for: given_for.clone(),
                     revoked: false,
                 };
                 self.tokens.insert(id.clone(), token);

@@ -179,6 +179,12 @@ pub fn rule(from: Status, to: Status, before: Option<Status>) -> Option<&'static
     TABLE.iter().find(|rule| rule.from.contains(&from) && target(rule, before) == Some(to))
 }
 
+/// Where the row of this name leads from a status; `None` if it does not begin there.
+pub fn leads_to(name: Move, from: Status, before: Option<Status>) -> Option<Status> {
+    let row = TABLE.iter().find(|rule| rule.name == name && rule.from.contains(&from))?;
+    target(row, before)
+}
+
 /// The statuses that may follow `from`, by anybody.
 pub fn successors(from: Status, before: Option<Status>) -> Vec<Status> {
     TABLE.iter().filter(|rule| rule.from.contains(&from)).filter_map(|rule| target(rule, before)).collect()

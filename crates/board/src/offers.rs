@@ -4,7 +4,7 @@ use crate::admit::admit;
 use crate::board::Board;
 use crate::command::{Command, Destination};
 use crate::event::TaskEdit;
-use crate::lifecycle::{Guard, Move, Rule, TABLE, To};
+use crate::lifecycle::{Guard, Move, Rule, TABLE, leads_to};
 use crate::refusal::Refusal;
 use crate::task::{Status, Task};
 use crate::{Actor, Timestamp};
@@ -18,33 +18,18 @@ pub struct Offer {
     pub needs_reason: bool,
 }
 
-impl Rule {
-    /// Where a command sends a task that is to follow this row; `None` for new ones.
-    pub fn destination(&self) -> Option<Destination> {
-        match (self.name, self.to) {
-            (Move::Create, _) => None,
-            (Move::Retry, _) => Some(Destination::Retry),
-            (_, To::Status(status)) => Some(Destination::Status(status)),
-            (_, To::StatusBefore) => Some(Destination::StatusBefore),
-        }
-    }
-}
-
 /// The moves that are open to an actor. `merged` says that its branch was seen in the target.
 pub fn offers(board: &Board, actor: &Actor, task: &Task, merged: bool, now: Timestamp) -> Vec<Offer> {
+    let before = task.block.as_ref().map(|block| block.before);
     let open = |rule: &Rule| {
-        let to = rule.destination()?;
+        let to = leads_to(rule.name, task.status, before)?;
         let reason = Some("because".to_owned());
-        let command = Command::MoveTask { task: task.id, to, reason, forced: false, merged };
+        let by = Destination::By(rule.name);
+        let command = Command::MoveTask { task: task.id, to: by, reason, forced: false, merged };
         admit(board, actor, &command, now).ok()?;
-        let to = match to {
-            Destination::Status(status) => status,
-            Destination::StatusBefore => task.block.as_ref()?.before,
-            Destination::Retry => Status::Todo,
-        };
         Some(Offer { name: rule.name, to, needs_reason: rule.guards.contains(&Guard::Reason) })
     };
-    TABLE.iter().filter(|rule| rule.from.contains(&task.status)).filter_map(open).collect()
+    TABLE.iter().filter_map(open).collect()
 }
 
 /// May an actor change the task's content? The refusal says who may (L2).

@@ -69,11 +69,23 @@ pub enum Because {
     ProjectTaken(ProjectId),
     TokenTaken(String),
 
-    TextEmpty { field: Field },
-    TextTooLong { field: Field, length: usize, limit: usize },
-    TextControls { field: Field },
-    BatchSize { most: usize },
-    NotInBatch { index: usize },
+    TextEmpty {
+        field: Field,
+    },
+    TextTooLong {
+        field: Field,
+        length: usize,
+        limit: usize,
+    },
+    TextControls {
+        field: Field,
+    },
+    BatchSize {
+        most: usize,
+    },
+    NotInBatch {
+        index: usize,
+    },
     AgentTwice(AgentId),
     NobodyThere,
     ReasonNeeded(Move),
@@ -83,8 +95,12 @@ pub enum Because {
     BadArguments(String),
     NotAuthenticated,
     WrongPasskey,
-    TooManyTries { seconds: i64 },
-    NeedsWorkspace { task: TaskId },
+    TooManyTries {
+        seconds: i64,
+    },
+    NeedsWorkspace {
+        task: TaskId,
+    },
 
     AgentsOnly,
     OwnersOnly,
@@ -93,53 +109,169 @@ pub enum Because {
     TaskSessionOnly,
     ChatOnly,
     ForceIsTheOwners,
-    NotTheMover { task: TaskId, mover: Party },
-    VerdictDecides { task: TaskId },
-    OwnersBlock { task: TaskId },
-    NotASubordinate { agent: AgentId, manager: AgentId },
-    NotAssigned { task: TaskId, agent: AgentId },
-    ForeignParent { parent: TaskId, own: TaskId },
-    WrongRank { task: TaskId, agent: AgentId, rank: Hierarchy },
+    NotTheMover {
+        task: TaskId,
+        mover: Party,
+    },
+    VerdictDecides {
+        task: TaskId,
+    },
+    OwnersBlock {
+        task: TaskId,
+    },
+    NotASubordinate {
+        agent: AgentId,
+        manager: AgentId,
+    },
+    NotAssigned {
+        task: TaskId,
+        agent: AgentId,
+    },
+    ForeignParent {
+        parent: TaskId,
+        own: TaskId,
+    },
+    WrongRank {
+        task: TaskId,
+        agent: AgentId,
+        rank: Hierarchy,
+    },
 
-    IllegalMove { task: TaskId, from: Status, to: Status, legal: Vec<Status> },
-    AlreadyThere { task: TaskId, status: Status },
-    NotBlocked { task: TaskId, status: Status },
-    NotFailed { task: TaskId, status: Status },
-    NotReady { task: TaskId, obstacles: Vec<Obstacle> },
-    NotInProgress { task: TaskId, status: Status },
-    Settled { task: TaskId, status: Status },
-    ParentSettled { parent: TaskId, status: Status },
-    UnderJudgement { task: TaskId },
-    AssignedInProgress { task: TaskId },
-    DependsInProgress { task: TaskId },
-    DependencyCancelled { task: TaskId, dependency: TaskId },
-    NotADependency { task: TaskId, dependency: TaskId },
-    StepsCannotSplit { task: TaskId },
-    StepsDependOnSiblings { task: TaskId, dependency: TaskId },
-    StepsFollowTheirTask { task: TaskId },
+    IllegalMove {
+        task: TaskId,
+        from: Status,
+        to: Status,
+        legal: Vec<Status>,
+    },
+    AlreadyThere {
+        task: TaskId,
+        status: Status,
+    },
+    /// The move does not begin at the task's status.
+    NotThatMove {
+        task: TaskId,
+        name: Move,
+        status: Status,
+    },
+    NotReady {
+        task: TaskId,
+        obstacles: Vec<Obstacle>,
+    },
+    NotInProgress {
+        task: TaskId,
+        status: Status,
+    },
+    Settled {
+        task: TaskId,
+        status: Status,
+    },
+    ParentSettled {
+        parent: TaskId,
+        status: Status,
+    },
+    UnderJudgement {
+        task: TaskId,
+    },
+    AssignedInProgress {
+        task: TaskId,
+    },
+    DependsInProgress {
+        task: TaskId,
+    },
+    DependencyCancelled {
+        task: TaskId,
+        dependency: TaskId,
+    },
+    NotADependency {
+        task: TaskId,
+        dependency: TaskId,
+    },
+    StepsCannotSplit {
+        task: TaskId,
+    },
+    StepsDependOnSiblings {
+        task: TaskId,
+        dependency: TaskId,
+    },
+    StepsFollowTheirTask {
+        task: TaskId,
+    },
     AgentInactive(AgentId),
-    AgentInUse { agent: AgentId, tasks: Vec<TaskId> },
+    AgentInUse {
+        agent: AgentId,
+        tasks: Vec<TaskId>,
+    },
     AlreadyReported,
-    DrivenByHand { session: SessionId },
-    NotDrivenByHand { session: SessionId },
-    AlreadyClaimed { task: TaskId, session: SessionId },
-    NotStaffed { agent: AgentId, reason: Reason },
+    DrivenByHand {
+        session: SessionId,
+    },
+    NotDrivenByHand {
+        session: SessionId,
+    },
+    AlreadyClaimed {
+        task: TaskId,
+        session: SessionId,
+    },
+    NotStaffed {
+        agent: AgentId,
+        reason: Reason,
+    },
 
-    ChildrenOpen { task: TaskId, open: Vec<TaskId> },
-    NothingDone { task: TaskId },
-    NotMerged { task: TaskId, branch: Option<String> },
+    ChildrenOpen {
+        task: TaskId,
+        open: Vec<TaskId>,
+    },
+    NothingDone {
+        task: TaskId,
+    },
+    NotMerged {
+        task: TaskId,
+        branch: Option<String>,
+    },
 
-    TooManyChildren { parent: TaskId, limit: u32, unsettled: u32 },
-    TooManyOwnTasks { limit: u32, unsettled: u32 },
-    TooManyDependencies { task: TaskId, limit: usize },
-    BadRoster { agent: AgentId, parent: AgentId },
-    TooManyChildrenEver { parent: TaskId, limit: u32 },
-    TooDeep { parent: TaskId, limit: u32 },
-    TooDeepForManager { task: TaskId, limit: u32 },
-    RetriesSpent { task: TaskId, limit: u32 },
-    KeyReused { created: Vec<TaskId> },
-    Twin { title: String, sibling: TaskId },
-    Cycle { chain: Vec<TaskId> },
+    TooManyChildren {
+        parent: TaskId,
+        limit: u32,
+        unsettled: u32,
+    },
+    TooManyOwnTasks {
+        limit: u32,
+        unsettled: u32,
+    },
+    TooManyDependencies {
+        task: TaskId,
+        limit: usize,
+    },
+    BadRoster {
+        agent: AgentId,
+        parent: AgentId,
+    },
+    TooManyChildrenEver {
+        parent: TaskId,
+        limit: u32,
+    },
+    TooDeep {
+        parent: TaskId,
+        limit: u32,
+    },
+    TooDeepForManager {
+        task: TaskId,
+        limit: u32,
+    },
+    RetriesSpent {
+        task: TaskId,
+        limit: u32,
+    },
+    KeyReused {
+        created: Vec<TaskId>,
+    },
+    Twin {
+        title: String,
+        sibling: TaskId,
+    },
+    Cycle {
+        chain: Vec<TaskId>,
+    },
 
     WaitCannotHelp,
     StartCannotHelp,
@@ -189,8 +321,7 @@ impl Because {
                 Code::AlreadyClaimed
             }
             Self::AlreadyThere { .. }
-            | Self::NotBlocked { .. }
-            | Self::NotFailed { .. }
+            | Self::NotThatMove { .. }
             | Self::NotInProgress { .. }
             | Self::Settled { .. }
             | Self::ParentSettled { .. }

@@ -1,25 +1,29 @@
 //! What does the user's repository say? No ref or file is changed; by argument list, never through a shell.
 
+use std::io::Read as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The output of a git command that succeeded.
 fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
+    let output = command(repository, arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn command(repository: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     // In a hook git sets these, and they would win over -C.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
         command.env_remove(name);
     }
-    let output = command
+    command
         .arg("-C")
         .arg(repository)
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
         .args(arguments)
         .env("GIT_TERMINAL_PROMPT", "0")
-        .stdin(std::process::Stdio::null())
-        .output()
-        .ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .stdin(Stdio::null());
+    command
 }
 
 /// The root of the working tree around a directory.
@@ -100,11 +104,17 @@ pub(crate) fn fork(repository: &Path, target: &str, branch: &str) -> Option<Stri
     git(repository, &["merge-base", "--end-of-options", target, branch])
 }
 
-/// What changed between two commits, as text; no program of the user's is run for it.
-pub(crate) fn diff(repository: &Path, from: &str, to: &str) -> Option<String> {
+/// What changed between two commits, at most so many bytes; no program of the user's is run for it.
+pub(crate) fn diff(repository: &Path, from: &str, to: &str, most: usize) -> Option<Vec<u8>> {
     let range =
         ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--end-of-options", from, to];
-    git(repository, &range).filter(|text| !text.is_empty())
+    let mut child = command(repository, &range).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut text = Vec::new();
+    let read = child.stdout.take()?.take(most as u64).read_to_end(&mut text);
+    // It may have much more to say.
+    let _ = child.kill();
+    let _ = child.wait();
+    read.ok().filter(|length| *length > 0).map(|_| text)
 }
 
 pub(crate) fn version() -> Option<String> {

@@ -17,6 +17,7 @@ use crate::commands::serve::closed;
 use crate::context::{Context, Opened};
 use crate::failure::{Exit, Failure};
 use crate::premises::OnThisMachine;
+use crate::presence::Presence;
 
 /// Where it is served if nobody says otherwise.
 pub(crate) const ADDRESS: &str = "127.0.0.1:4700";
@@ -47,6 +48,7 @@ pub(crate) struct House {
     pub(crate) events: Events,
     /// Held while it runs.
     _lock: File,
+    _presence: Option<Presence>,
 }
 
 /// The events of a project, as they come.
@@ -87,7 +89,7 @@ impl House {
         let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
         let door = open_door(&mcp, &places, &wishes).await?.with_web(&web);
         let _ = std::fs::write(places.address(), door.url());
-        remember_address(context, &door);
+        let presence = door.web_url().and_then(|url| Presence::declare(&context.home, &url));
         let yard = Yard { repository: path, places, user: user() };
         let options = Options {
             id: runner_id(&context.home)?,
@@ -99,7 +101,7 @@ impl House {
         let (runner, notices) = Runner::new(project.clone(), yard, options);
         mcp.with_workplaces(Arc::new(runner.clone()));
         let events = Events { store, last: project.board().seq, project: project.clone() };
-        Ok(Self { mcp, web, door, runner, notices, project, events, _lock: lock })
+        Ok(Self { mcp, web, door, runner, notices, project, events, _lock: lock, _presence: presence })
     }
 
     pub(crate) fn door(&self) -> &Door {
@@ -113,7 +115,7 @@ impl House {
         stop_agents: bool,
         narrate: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
-        let Self { mcp, door, runner, notices, events, .. } = self;
+        let Self { mcp, door, runner, notices, events, web: _, project: _, _lock, _presence } = self;
         let closing = mcp.closing().clone();
         let stopping = CancellationToken::new();
         let served = tokio::spawn(door.serve());
@@ -130,11 +132,8 @@ impl House {
             None => ran.await,
         };
         closing.cancel();
-        let served = tokio::time::timeout(GRACE, served).await;
+        let _ = tokio::time::timeout(GRACE, served).await;
         mcp.close().await;
-        if let Ok(Ok(Err(error))) = served {
-            return Err(closed(&error));
-        }
         match ran {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Failure::control(error, board::Language::En)),
@@ -143,18 +142,6 @@ impl House {
             }
         }
     }
-}
-
-/// Where the last server was reached, for `saihai login`.
-pub(crate) fn remember_address(context: &Context, door: &Door) {
-    let _ = std::fs::write(context.home.join("address"), door.url());
-}
-
-/// The same, if somebody is there.
-pub(crate) async fn known_address(context: &Context) -> Option<String> {
-    let url = std::fs::read_to_string(context.home.join("address")).ok()?;
-    tokio::net::TcpStream::connect(url.strip_prefix("http://")?).await.ok()?;
-    Some(url)
 }
 
 /// Whoever started this process.

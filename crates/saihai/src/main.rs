@@ -8,6 +8,7 @@ mod git;
 mod house;
 mod news;
 mod premises;
+mod presence;
 mod show;
 
 use std::process::ExitCode;

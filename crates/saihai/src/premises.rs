@@ -22,7 +22,7 @@ impl Premises for OnThisMachine {
         }
         let log = Log::of(&run);
         let page = match from {
-            LogFrom::Position(from) => log.read(from, most).ok()?,
+            LogFrom::Position(from) => log.read_on(from, most),
             LogFrom::Tail => log.tail(most),
         };
         Some(LogPage { start: page.start, bytes: page.bytes, oldest: log.oldest(), newest: log.end() })
@@ -37,16 +37,17 @@ impl Premises for OnThisMachine {
         let facts =
             task.last_session.and_then(|id| board.sessions.get(&id)).and_then(|session| session.workspace.as_ref());
         let text = match facts.map(|facts| &facts.merge) {
-            Some(Merge::Merged { commit }) => git::diff(repository, &format!("{commit}^1"), commit),
+            Some(Merge::Merged { commit }) => git::diff(repository, &format!("{commit}^1"), commit, most + 1),
             Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. }) | None => {
                 let target = format!("refs/heads/{}", board.settings.target_branch);
                 let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
                 let work = [format!("refs/saihai/work/{}", task.id), format!("refs/heads/{branch}")];
-                work.iter().find_map(|work| git::diff(repository, &git::fork(repository, &target, work)?, work))
+                work.iter()
+                    .find_map(|work| git::diff(repository, &git::fork(repository, &target, work)?, work, most + 1))
             }
         }?;
         let cut = text.len() > most;
-        let end = text.floor_char_boundary(most);
-        Some(Diff { text: text[..end].to_owned(), cut })
+        let kept = &text[..text.len().min(most)];
+        Some(Diff { text: String::from_utf8_lossy(kept).into_owned(), cut })
     }
 }

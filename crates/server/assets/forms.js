@@ -47,6 +47,13 @@ function askReason(task, word) {
   dialog.returnValue = "";
   dialog.showModal();
   field.focus();
+  const filled = (event) => {
+    if (event.submitter?.value !== "do" || field.value.trim()) return;
+    event.preventDefault();
+    field.value = "";
+    field.reportValidity();
+  };
+  dialog.querySelector("form").onsubmit = filled;
   return new Promise((done) => {
     dialog.addEventListener("close", () => done(dialog.returnValue === "do" ? field.value.trim() : ""), { once: true });
   });
@@ -67,23 +74,41 @@ function content(form) {
 }
 
 async function submit(form) {
+  // Who presses twice means it once.
+  if (form.busy) return;
+  form.busy = true;
   const [method, url] = form.dataset.api.split(" ");
   const output = form.querySelector("output.refusal");
   const buttons = [...form.querySelectorAll("button")];
   buttons.forEach((button) => (button.disabled = true));
+  const sent = new Map([...form.elements].map((field) => [field, field.value]));
   const { answer, refused } = await ask(method, url, content(form));
+  form.busy = false;
   buttons.forEach((button) => (button.disabled = false));
   if (output) {
     output.textContent = refused ?? "";
     output.hidden = !refused;
   } else if (refused) toast(refused);
-  if (refused) return;
+  if (refused) {
+    if (form.dataset.atChange !== undefined) form.reset();
+    return;
+  }
   const then = form.dataset.then;
   if (then?.startsWith("/")) return location.assign(then);
   if (form.dataset.shows) showSecret(form, answer[form.dataset.shows]);
-  if (form.dataset.atChange === undefined) form.reset();
+  if (form.dataset.atChange === undefined) clear(form, sent);
   if (then === "close") form.closest("dialog").close();
   refresh();
+}
+
+// What was written while the answer was awaited is not part of what was sent.
+function clear(form, sent) {
+  for (const field of form.elements) {
+    if (field.type !== "hidden" && field.value === sent.get(field)) field.value = field.defaultValue ?? "";
+  }
+  for (const select of form.querySelectorAll("select")) {
+    select.value = ([...select.options].find((option) => option.defaultSelected) ?? select.options[0]).value;
+  }
 }
 
 function showSecret(form, text) {

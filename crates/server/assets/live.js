@@ -3,11 +3,14 @@ import { morph } from "./morph.js";
 import { ages } from "./time.js";
 
 const PAUSE = 200;
+const FIRST = 500;
+const MOST = 8000;
 const link = document.getElementById("link");
 const { project } = document.body.dataset;
 
 let wanted = false;
 let busy = false;
+let failed = 0;
 
 // Fetches the page that is shown and puts what is new into it.
 export async function refresh() {
@@ -26,10 +29,15 @@ export async function refresh() {
     // Somebody who has gone on meanwhile does not want it any more.
     if (url === location.href) show(page);
     else wanted = true;
+    failed = 0;
+    if (events) say(true);
   } catch {
+    // The stream may live on, and tells nothing of what was missed here.
     say(false);
+    wanted = true;
+    failed += 1;
   }
-  await new Promise((done) => setTimeout(done, PAUSE));
+  await new Promise((done) => setTimeout(done, Math.min(PAUSE * 2 ** failed, MOST)));
   busy = false;
   if (wanted) {
     wanted = false;
@@ -44,7 +52,12 @@ function show(page) {
   document.title = page.title;
   document.body.dataset.seq = page.body.dataset.seq;
   morph(document.querySelector("header.bar"), keepLink(page.querySelector("header.bar")));
+  const held = document.activeElement.closest("[data-key]")?.dataset.key;
   morph(document.getElementById("main"), next);
+  // What somebody was at may stand elsewhere now.
+  if (held && document.activeElement === document.body) {
+    document.querySelector(`main [data-key="${CSS.escape(held)}"] a`)?.focus({ preventScroll: true });
+  }
   bottoms.forEach(toBottom);
   ages();
 }
@@ -68,8 +81,6 @@ function say(live) {
   }
 }
 
-const FIRST = 500;
-const MOST = 8000;
 let wait = FIRST;
 let events;
 
@@ -87,7 +98,11 @@ function listen() {
     wait = FIRST;
     say(true);
   };
-  source.addEventListener("place", heard);
+  source.addEventListener("place", () => {
+    heard();
+    // Pages without a project say nothing of where they are.
+    if (!project) refresh();
+  });
   source.onmessage = () => {
     heard();
     refresh();
@@ -110,7 +125,8 @@ async function back() {
   const me = await fetch("/api/v1/me").catch(() => undefined);
   if (me?.status === 401) return location.assign("/login");
   if (me?.ok) await refresh();
-  listen();
+  if (document.hidden) leave();
+  else listen();
 }
 
 // Browsers have few connections for one server, and keep pages that were left: who does not look does not listen.

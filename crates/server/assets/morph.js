@@ -1,7 +1,7 @@
 // Makes one element like another and keeps what is the user's: focus, scroll, what is being written or held open.
 
 // What the user does to an element, and no page may undo.
-const kept = { DETAILS: ["open"], DIALOG: ["open"], OPTION: [], INPUT: ["value", "checked"], TEXTAREA: [], SELECT: [] };
+const kept = { BUTTON: ["disabled"], DETAILS: ["open"], DIALOG: ["open"], OPTION: [], INPUT: ["value", "checked"], TEXTAREA: [], SELECT: [] };
 
 const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.key || "" : "");
 const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);

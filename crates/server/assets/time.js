@@ -20,6 +20,8 @@ if (served) {
 
 export function ages() {
   for (const time of document.querySelectorAll("time[data-age]")) {
+    // On a board of the past ages are of then.
+    if (time.closest("[data-then]")) continue;
     const text = said(Math.max(0, (Date.now() - Date.parse(time.dateTime)) / 1000 - ahead));
     if (time.textContent !== text) time.textContent = text;
   }

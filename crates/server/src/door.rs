@@ -4,20 +4,36 @@ use std::fmt;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 
 use crate::web::Web;
 
 /// A request is text of bounded length; the largest batch of tasks is well below this.
 const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// Browsers know that every name below `localhost` is this machine.
+const OWN_NAME: &str = "saihai.localhost";
+
+/// A client that takes longer to say what it wants is gone.
+const HEADER_TIME: Duration = Duration::from_secs(30);
+
+/// Connections at once; more wait until others have ended.
+const MOST_CONNECTIONS: usize = 512;
 
 /// An address: `HOST:PORT`, where port 0 is any free one, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +63,15 @@ pub enum DoorError {
     Listen { address: String, error: std::io::Error },
     #[error("another server listens on {}", .0.display())]
     Taken(PathBuf),
-    #[error("the server stopped: {0}")]
-    Serve(std::io::Error),
 }
 
 enum Listener {
     Tcp { listener: TcpListener, address: SocketAddr },
     Unix { listener: UnixListener, path: PathBuf },
 }
+
+/// Either kind of connection.
+type Connection = Either<TcpStream, UnixStream>;
 
 /// A door that is open: it listens, but nobody is let in before [`Door::serve`].
 pub struct Door {
@@ -86,6 +103,9 @@ impl Door {
         allowed.extend(hosts.iter().cloned());
         if let Listener::Tcp { address, .. } = &listener {
             allowed.push(address.ip().to_string());
+            if address.ip().is_loopback() {
+                allowed.push(OWN_NAME.into());
+            }
         }
         let origins = allowed.iter().map(|host| match host.parse::<Ipv6Addr>() {
             Ok(_) => format!("http://[{host}]:*"),
@@ -119,6 +139,18 @@ impl Door {
         }
     }
 
+    /// Where browsers reach it. On this machine by a name of its own: their cookies do not know ports, and would go
+    /// to every other server on 127.0.0.1 as well. `None` for a socket.
+    pub fn web_url(&self) -> Option<String> {
+        match &self.listener {
+            Listener::Tcp { address, .. } if address.ip().is_loopback() => {
+                Some(format!("http://{OWN_NAME}:{}", address.port()))
+            }
+            Listener::Tcp { address, .. } => Some(format!("http://{address}")),
+            Listener::Unix { .. } => None,
+        }
+    }
+
     /// Where agents reach it.
     pub fn mcp_url(&self) -> String {
         match &self.listener {
@@ -128,20 +160,49 @@ impl Door {
     }
 
     /// Lets everybody in until the server closes; calls that wait are answered then.
-    pub async fn serve(self) -> Result<(), DoorError> {
-        let closed = self.closing.clone().cancelled_owned();
-        match self.listener {
-            Listener::Tcp { listener, .. } => {
-                // Without this, answers in two packets wait 40 ms for the client's acknowledgement.
-                let listener = listener.tap_io(|stream| {
+    pub async fn serve(self) {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
+        let (served, room) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
+        loop {
+            let (stream, place) = tokio::select! {
+                arrived = self.listener.accept(&room) => arrived,
+                () = self.closing.cancelled() => break,
+            };
+            let service = TowerToHyperService::new(self.router.clone());
+            let connection = served.watch(http.serve_connection(TokioIo::new(stream), service));
+            tokio::spawn(async move {
+                // Whoever hangs up in the middle harms nobody else.
+                let _ = connection.await;
+                drop(place);
+            });
+        }
+        served.shutdown().await;
+        if let Listener::Unix { path, .. } = &self.listener {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Listener {
+    /// The next connection, when there is room for one.
+    async fn accept(&self, room: &Arc<Semaphore>) -> (Connection, Option<OwnedSemaphorePermit>) {
+        let place = Arc::clone(room).acquire_owned().await.ok();
+        loop {
+            let arrived = match self {
+                Self::Tcp { listener, .. } => listener.accept().await.map(|(stream, _)| {
+                    // Without this, answers in two packets wait 40 ms for the client's acknowledgement.
                     let _ = stream.set_nodelay(true);
-                });
-                axum::serve(listener, self.router).with_graceful_shutdown(closed).await.map_err(DoorError::Serve)
-            }
-            Listener::Unix { listener, path } => {
-                let served = axum::serve(listener, self.router).with_graceful_shutdown(closed).await;
-                let _ = std::fs::remove_file(path);
-                served.map_err(DoorError::Serve)
+                    Connection::Left(stream)
+                }),
+                Self::Unix { listener, .. } => listener.accept().await.map(|(stream, _)| Connection::Right(stream)),
+            };
+            match arrived {
+                Ok(stream) => return (stream, place),
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
             }
         }
     }

@@ -24,12 +24,12 @@ impl Desk<'_> {
         let task = self.board.task(id)?;
         self.check_force(insist.forced)?;
         let before = task.block.as_ref().map(|block| block.before);
-        let to = match to {
-            Destination::Status(status) => status,
-            Destination::StatusBefore => before.ok_or(Because::NotBlocked { task: id, status: task.status })?,
-            Destination::Retry if task.status == Status::Failed => Status::Todo,
-            Destination::Retry => return Err(Because::NotFailed { task: id, status: task.status }.into()),
-        };
+        let to =
+            match to {
+                Destination::Status(status) => status,
+                Destination::By(name) => lifecycle::leads_to(name, task.status, before)
+                    .ok_or(Because::NotThatMove { task: id, name, status: task.status })?,
+            };
         if task.status == to {
             return Err(Because::AlreadyThere { task: id, status: to }.into());
         }

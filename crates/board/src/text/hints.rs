@@ -171,8 +171,7 @@ fn for_people(because: &Because, language: Language) -> String {
         B::NotReady { task, .. }
         | B::IllegalMove { task, .. }
         | B::AlreadyThere { task, .. }
-        | B::NotBlocked { task, .. }
-        | B::NotFailed { task, .. }
+        | B::NotThatMove { task, .. }
         | B::NotInProgress { task, .. }
         | B::OwnersBlock { task } => say(
             phrase(

@@ -154,12 +154,10 @@ fn message(because: &Because, language: Language) -> String {
         B::AlreadyThere { task, status } => {
             say(phrase("{0} is {1} already.", "{0} は既に {1} です。"), &[task, status])
         }
-        B::NotFailed { task, status } => {
-            say(phrase("{0} has not failed; it is {1}.", "{0} は失敗していません。{1} です。"), &[task, status])
-        }
-        B::NotBlocked { task, status } => {
-            say(phrase("{0} is not blocked but {1}.", "{0} は blocked ではなく {1} です。"), &[task, status])
-        }
+        B::NotThatMove { task, name, status } => say(
+            phrase("{0} is {2} now: `{1}` does not begin there.", "{0} は現在 {2} です。`{1}` はできません。"),
+            &[task, name, status],
+        ),
         B::NotReady { task, obstacles } => {
             let reasons: Vec<_> = obstacles.iter().map(|obstacle| say_obstacle(obstacle, language)).collect();
             let joined = reasons.join(match language {

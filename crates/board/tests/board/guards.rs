@@ -49,7 +49,7 @@ fn block_remembers_who_why_and_the_status_before() {
         assert_eq!(team.world.task(team.a).block, Some(block));
         let lift = Command::MoveTask {
             task: team.a,
-            to: Destination::StatusBefore,
+            to: Destination::By(board::lifecycle::Move::Unblock),
             reason: None,
             forced: false,
             merged: false,
@@ -132,9 +132,12 @@ fn agents_retry_three_times_and_the_owner_for_ever() {
 fn retry_is_for_what_failed() {
     let mut world = World::new();
     let task = world.started("w1");
-    let (to, reason) = (Destination::Retry, None);
+    let (to, reason) = (Destination::By(board::lifecycle::Move::Retry), None);
     let retry = Command::MoveTask { task, to, reason, forced: false, merged: false };
-    assert_eq!(*world.refusal(&owner(), &retry).0, Because::NotFailed { task, status: InProgress });
+    assert_eq!(
+        *world.refusal(&owner(), &retry).0,
+        Because::NotThatMove { task, name: board::lifecycle::Move::Retry, status: InProgress }
+    );
     world.crash("w1", task);
     world.must(&owner(), retry);
     assert_eq!(world.task(task).status, Todo);

@@ -22,6 +22,7 @@ fn with(tokens: &[(&str, Role, TokenUse, Option<Timestamp>)]) -> Installation {
             hash: hash(id),
             used_as: *used_as,
             expires_at: *expires_at,
+            given_for: None,
         };
         submit(&mut installation, &owner(), &InstallationCommand::CreateToken(new), NOW).unwrap();
     }
@@ -80,6 +81,10 @@ fn only_good_links_and_tokens_give_a_login() {
     for again in ["one", "two"] {
         submit(&mut installation, &Actor::System, &log_in("program", again), NOW).unwrap();
     }
+    // Whoever's token is revoked is logged out everywhere.
+    assert!(installation.token(&hash("one"), &[TokenUse::Browser], NOW).is_some());
+    submit(&mut installation, &owner(), &InstallationCommand::RevokeToken { id: "program".into() }, NOW).unwrap();
+    assert!(installation.token(&hash("one"), &[TokenUse::Browser], NOW).is_none());
 }
 
 /// E4: tokens that were made before there were logins are read as what they are.

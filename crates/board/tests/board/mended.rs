@@ -32,8 +32,16 @@ fn open_steps_come_before_rework() {
     world.go(&Actor::Session(first), steps[0], InProgress);
     world.end(first, ProcessEnd::exited(1));
     assert_eq!(world.task(task).status, Failed);
-    world
-        .must(&owner(), Command::MoveTask { task, to: Destination::Retry, reason: None, forced: false, merged: false });
+    world.must(
+        &owner(),
+        Command::MoveTask {
+            task,
+            to: Destination::By(board::lifecycle::Move::Retry),
+            reason: None,
+            forced: false,
+            merged: false,
+        },
+    );
     world.go(&owner(), task, InProgress);
     let second = world.enter("w1", task);
     assert_eq!(world.ask(second), (Step::ExecuteSubtask(steps[0]), "N2.15"));
@@ -44,7 +52,13 @@ fn open_steps_come_before_rework() {
 fn retry_refuses_what_has_not_failed() {
     let mut world = World::new();
     let task = world.started("w1");
-    let retry = Command::MoveTask { task, to: Destination::Retry, reason: None, forced: true, merged: false };
+    let retry = Command::MoveTask {
+        task,
+        to: Destination::By(board::lifecycle::Move::Retry),
+        reason: None,
+        forced: true,
+        merged: false,
+    };
     assert_eq!(world.refused(&owner(), retry.clone()), Code::StateConflict);
     world.crash("w1", task);
     world.must(&owner(), retry);

@@ -1,6 +1,7 @@
 //! What is offered to somebody: is it what would be admitted, and nothing else?
 
-use board::{Actor, Code, Offer, Status, TaskId, may_edit, offers};
+use board::lifecycle::TABLE;
+use board::{Actor, Code, Command, Destination, Offer, Status, TaskId, may_edit, offers};
 
 use crate::team::Team;
 use crate::world::{World, owner};
@@ -24,6 +25,27 @@ fn a_top_level_task_is_the_owners() {
     assert!(offers(&world.board, &owner(), world.task(task), false, world.now).contains(&back));
     world.go(&owner(), task, Status::Cancelled);
     assert_eq!(names(&world, &owner(), task, true), Vec::<&str>::new());
+}
+
+/// L1, F91: who meant one move never makes another that happens to lead to the same status.
+#[test]
+fn a_move_begins_where_its_row_does() {
+    for name in board::lifecycle::Move::ALL {
+        let mut world = World::new();
+        let task = world.top("w1");
+        world.go(&owner(), task, Status::InProgress);
+        let command = Command::MoveTask {
+            task,
+            to: Destination::By(*name),
+            reason: Some("because".into()),
+            forced: true,
+            merged: true,
+        };
+        let row = TABLE.iter().find(|rule| rule.name == *name).unwrap();
+        let begins = row.from.contains(&Status::InProgress);
+        let refused = board::admit(&world.board, &owner(), &command, world.now).map_err(|refusal| refusal.code());
+        assert_eq!(refused.is_err_and(|code| code == Code::StateConflict), !begins, "{name}");
+    }
 }
 
 /// L2, W2: inside a tree the owner may block and cancel, and is told whose the rest is.

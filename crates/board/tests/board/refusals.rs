@@ -59,9 +59,8 @@ fn next(because: &Because) -> Option<Because> {
             B::IllegalMove { task, from: Status::Blocked, to: Status::Done, legal }
         }
         B::IllegalMove { .. } => B::AlreadyThere { task, status: Status::Done },
-        B::AlreadyThere { .. } => B::NotBlocked { task, status: Status::Done },
-        B::NotBlocked { .. } => B::NotFailed { task, status: Status::Done },
-        B::NotFailed { .. } => B::NotReady { task, obstacles: every_obstacle() },
+        B::AlreadyThere { .. } => B::NotThatMove { task, name: board::lifecycle::Move::Retry, status: Status::Done },
+        B::NotThatMove { .. } => B::NotReady { task, obstacles: every_obstacle() },
         B::NotReady { .. } => B::NotInProgress { task, status: Status::Todo },
         B::NotInProgress { .. } => B::Settled { task, status: Status::Done },
         B::Settled { .. } => B::ParentSettled { parent: OTHER, status: Status::Done },

@@ -122,21 +122,32 @@ impl Log {
         Ok(Page { start: from, bytes })
     }
 
+    /// The same across segments: as much of it as there is.
+    pub fn read_on(&self, from: u64, most: usize) -> Page {
+        let mut page = Page { start: from, bytes: Vec::new() };
+        while page.bytes.len() < most
+            && let Ok(next) = self.read(page.end(), most - page.bytes.len())
+            && !next.bytes.is_empty()
+        {
+            if page.bytes.is_empty() {
+                page.start = next.start;
+            }
+            page.bytes.extend(next.bytes);
+        }
+        page.start = page.start.min(self.end());
+        page
+    }
+
     /// The end of the log, at most so many bytes, beginning with a whole line.
     pub fn tail(&self, most: usize) -> Page {
         let end = self.end();
         let mut start = end.saturating_sub(most as u64);
-        let mut bytes = Vec::new();
-        while let Ok(page) = self.read(start + bytes.len() as u64, most)
-            && !page.bytes.is_empty()
-        {
-            if bytes.is_empty() {
-                start = page.start;
-            }
-            bytes.extend(page.bytes);
-        }
+        let Page { start: kept, mut bytes } = self.read_on(start, usize::MAX);
+        start = kept;
         if start > 0 && end > most as u64 {
+            // A line that is longer than all that is wanted is shown as far as it goes.
             let cut = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let cut = if cut == bytes.len() { 0 } else { cut };
             bytes.drain(..cut);
             start += cut as u64;
         }

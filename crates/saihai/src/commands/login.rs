@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::context::{Context, owner};
 use crate::failure::{Exit, Failure};
-use crate::house::known_address;
+use crate::presence::newest_server;
 
 /// Make a link that logs a browser in, once
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ fn person(word: &str) -> Result<Role, String> {
 
 impl Login {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let url = known_address(context).await.ok_or_else(|| {
+        let url = newest_server(&context.home).ok_or_else(|| {
             Failure::new(
                 Exit::NotFound,
                 "not_found",

@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::{Context, owner};
 use crate::failure::{Exit, Failure, say};
-use crate::house::{attend, remember_address};
+use crate::house::attend;
 use crate::premises::OnThisMachine;
+use crate::presence::Presence;
 use crate::show::Format;
 
 /// How long calls that are being answered have when the server ends.
@@ -45,7 +46,7 @@ impl Serve {
         let door = Door::open(mcp.clone(), closing.clone(), &self.listen, &self.allow_host).await;
         let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
         let door = door.map_err(|error| closed(&error))?.with_web(&web);
-        remember_address(context, &door);
+        let _presence = door.web_url().and_then(|url| Presence::declare(&context.home, &url));
         let told = told_to_end();
         let mcp_url = door.mcp_url();
         announce(
@@ -63,38 +64,39 @@ impl Serve {
             closing.cancel();
             tokio::time::sleep(GRACE).await;
         };
-        let served = tokio::select! {
-            served = door.serve() => served,
-            () = ending => Ok(()),
-        };
+        tokio::select! {
+            () = door.serve() => {}
+            () = ending => {}
+        }
         mcp.close().await;
-        served.map_err(|error| closed(&error))
+        Ok(())
     }
 }
 
 /// Says where it is reached (C6), in the words of whoever serves.
 pub(crate) async fn announce(context: &Context, door: &Door, web: &Web, en: &str, ja: &str) -> Result<(), Failure> {
     let (url, mcp_url) = (door.url(), door.mcp_url());
-    // No browser comes through a socket file.
-    let login_url = match url.starts_with("http://") {
-        true => {
-            let code = web.offer_login(owner()).await;
-            let code = code.map_err(|error| Failure::control(error, context.language()))?;
-            Some(format!("{url}/login?code={}", code.reveal()))
-        }
-        false => None,
-    };
+    let login_url = login_url(context, door, web).await?;
     let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": login_url });
-    let link = login_url.as_deref().unwrap_or_default();
     context.format.print(
         &json,
         || vec![mcp_url.clone()],
-        || context.say(format!("{en}\nOpen the board: {link}"), format!("{ja}\nボードを開く: {link}")),
+        || match &login_url {
+            Some(link) => context.say(format!("{en}\nOpen the board: {link}"), format!("{ja}\nボードを開く: {link}")),
+            None => context.say(en, ja),
+        },
     )?;
     if context.format == Format::Text && url.starts_with("http://0.0.0.0") {
         say("note: clients on other machines must be named with --allow-host, and anybody on the network can knock.");
     }
     Ok(())
+}
+
+/// A link that logs the owner in once. No browser comes through a socket file.
+pub(crate) async fn login_url(context: &Context, door: &Door, web: &Web) -> Result<Option<String>, Failure> {
+    let Some(url) = door.web_url() else { return Ok(None) };
+    let code = web.offer_login(owner()).await.map_err(|error| Failure::control(error, context.language()))?;
+    Ok(Some(format!("{url}/login?code={}", code.reveal())))
 }
 
 /// Waits for Ctrl-C or SIGTERM. They are heeded from the call on, not from when it is first waited for:
@@ -119,7 +121,6 @@ pub(crate) fn closed(error: &DoorError) -> Failure {
         }
         DoorError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
         DoorError::Taken(_) => "Use that server, or choose another path with --listen.",
-        DoorError::Serve(_) => "Start it again.",
     };
     Failure::new(Exit::Refused, "cannot_listen", error.to_string(), hint)
 }

@@ -75,7 +75,8 @@ fn check(hosts: &[String], method: &Method, headers: &HeaderMap) -> Result<(), P
 /// The host without its port.
 fn name_of(authority: &str) -> &str {
     match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
+        Some((address, rest)) if rest.is_empty() || rest.starts_with(':') => address,
+        Some(_) => "",
         None => authority.rsplit_once(':').map_or(authority, |(name, _)| name),
     }
 }
@@ -88,7 +89,9 @@ mod tests {
 
     #[test]
     fn ports_and_brackets_are_no_part_of_a_name() {
-        for (authority, name) in [("a:1", "a"), ("a", "a"), ("[::1]:80", "::1"), ("127.0.0.1:4700", "127.0.0.1")] {
+        for (authority, name) in
+            [("a:1", "a"), ("a", "a"), ("[::1]:80", "::1"), ("127.0.0.1:4700", "127.0.0.1"), ("[::1].evil.example", "")]
+        {
             assert_eq!(name_of(authority), name);
         }
     }

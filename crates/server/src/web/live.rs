@@ -130,7 +130,12 @@ fn no_such_event() -> Problem {
 impl Window {
     /// A place where a reader can have been. From one that is yet to come, events would be missed.
     async fn known(&self, person: &Person, place: Place) -> Result<Place, Problem> {
+        // Every event repeats it: nobody chooses how long it is.
+        let installation = self.desk.installation.state();
         for (id, seq) in &place.0 {
+            if !installation.projects.contains_key(id) {
+                return Err(no_such_event());
+            }
             let head = self.desk.control.store().head(&Project::stream(id)).await;
             let head = head.map_err(|error| person.problem(&error.into()))?;
             if *seq > head.seq {

@@ -5,13 +5,13 @@ use axum::Form;
 use axum::extract::{Query, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use board::{Actor, InstallationCommand, Language, Role, Span, TokenUse};
-use control::{NewSecret, token_hash};
+use control::{ControlError, NewSecret, token_hash};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 
 use super::Window;
 use super::assets::VERSION;
-use super::person::{COOKIE, Person, language_of};
+use super::person::{Person, cookie_name, language_of};
 use super::problem::Problem;
 
 /// How long a browser stays logged in.
@@ -60,7 +60,8 @@ pub(super) async fn log_in(State(window): State<Window>, headers: HeaderMap, For
     let (status, problem) = match window.log_in(shown.code.as_deref().unwrap_or_default().trim(), language).await {
         Ok(secret) => {
             let age = LOGIN.0 / 1000;
-            let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}", secret.reveal());
+            let name = cookie_name(&headers);
+            let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}", secret.reveal());
             return ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response();
         }
         Err(problem) => (problem.http, format!("{} {}", problem.detail, problem.hint)),
@@ -75,22 +76,7 @@ impl Window {
         let installation = self.desk.installation.newest().await.map_err(failed)?;
         let shown = installation.token(&token_hash(code), &[TokenUse::Link, TokenUse::Bearer], now);
         let shown = shown.filter(|token| matches!(token.role, Role::Owner | Role::Viewer));
-        let Some(shown) = shown else {
-            // Whoever has a right one is never slowed down: nobody guesses 256 bits.
-            let (status, detail) = match (self.guesses.try_one(&(), now), language) {
-                (Ok(()), Language::En) => (StatusCode::UNAUTHORIZED, "This link was used, or is too old.".into()),
-                (Ok(()), Language::Ja) => (StatusCode::UNAUTHORIZED, "このリンクは使用済みか、期限切れです。".into()),
-                (Err(left), Language::En) => (StatusCode::TOO_MANY_REQUESTS, format!("Too many tries; wait {left} s.")),
-                (Err(left), Language::Ja) => {
-                    (StatusCode::TOO_MANY_REQUESTS, format!("試行が多すぎます。{left} 秒待ってください。"))
-                }
-            };
-            let hint = match language {
-                Language::En => "Get a new one with `saihai login`.",
-                Language::Ja => "`saihai login` で新しいリンクを作れます。",
-            };
-            return Err(Problem::new(status, board::Code::NotAuthenticated.as_str(), detail, hint));
-        };
+        let shown = shown.ok_or_else(|| self.wrong_code(language))?;
         let failed_to_make = |error: control::RandomError| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", error.to_string(), "Try again.")
         };
@@ -98,18 +84,44 @@ impl Window {
         let hash = token_hash(secret.reveal());
         let id = format!("tok_{}", &hash.0[..8]);
         let command = InstallationCommand::LogIn { with: shown.id.clone(), id, hash, expires_at: now + LOGIN };
-        self.desk.installation.submit(Actor::System, command).await.map_err(failed)?;
+        self.desk.installation.submit(Actor::System, command).await.map_err(|error| match error {
+            // Somebody else was quicker with the same link.
+            ControlError::Refused(_) => self.wrong_code(language),
+            error => failed(error),
+        })?;
         Ok(secret)
+    }
+
+    /// Whoever has a right code is never slowed down: nobody guesses 256 bits.
+    fn wrong_code(&self, language: Language) -> Problem {
+        let tried = self.guesses.try_one(&(), self.desk.control.clock().now());
+        let (status, detail) = match (tried, language) {
+            (Ok(()), Language::En) => (StatusCode::UNAUTHORIZED, "This link was used, or is too old.".into()),
+            (Ok(()), Language::Ja) => (StatusCode::UNAUTHORIZED, "このリンクは使用済みか、期限切れです。".into()),
+            (Err(left), Language::En) => (StatusCode::TOO_MANY_REQUESTS, format!("Too many tries; wait {left} s.")),
+            (Err(left), Language::Ja) => {
+                (StatusCode::TOO_MANY_REQUESTS, format!("試行が多すぎます。{left} 秒待ってください。"))
+            }
+        };
+        let hint = match language {
+            Language::En => "Get a new one with `saihai login`.",
+            Language::Ja => "`saihai login` で新しいリンクを作れます。",
+        };
+        Problem::new(status, board::Code::NotAuthenticated.as_str(), detail, hint)
     }
 }
 
 /// Makes the browser's token useless.
-pub(super) async fn log_out(State(window): State<Window>, person: Person) -> Result<Response, Problem> {
+pub(super) async fn log_out(
+    State(window): State<Window>,
+    person: Person,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     if person.used_as == TokenUse::Browser {
         let revoke = InstallationCommand::RevokeToken { id: person.token.clone() };
         let revoked = window.desk.installation.submit(Actor::System, revoke).await;
         revoked.map_err(|error| person.problem(&error))?;
     }
-    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let gone = format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", cookie_name(&headers));
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
 }

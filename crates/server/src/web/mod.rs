@@ -107,7 +107,7 @@ pub async fn offer_login(
         .map_err(|error| ControlError::Store(store::StoreError::Failed(error.to_string())))?;
     let hash = token_hash(secret.reveal());
     let id = format!("tok_{}", &hash.0[..8]);
-    let new = NewToken { id, role, name, hash, used_as: TokenUse::Link, expires_at: Some(now + LINK) };
+    let new = NewToken { id, role, name, hash, used_as: TokenUse::Link, expires_at: Some(now + LINK), given_for: None };
     installation.submit(by, board::InstallationCommand::CreateToken(new)).await?;
     Ok(secret)
 }
@@ -126,7 +126,8 @@ impl Window {
     /// Is the token of somebody who came in still good?
     fn still_valid(&self, person: &Person) -> bool {
         let now = self.desk.control.clock().now();
-        self.desk.installation.state().tokens.get(&person.token).is_some_and(|token| token.is_valid(now))
+        let installation = self.desk.installation.state();
+        installation.tokens.get(&person.token).is_some_and(|token| installation.is_valid(token, now))
     }
 
     /// Where the repository of a project is.

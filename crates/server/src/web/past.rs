@@ -8,7 +8,7 @@ use control::{ControlError, Project, fold};
 use store::Store;
 
 /// Boards that are remembered. They share most of their memory.
-const REMEMBERED: usize = 64;
+const REMEMBERED: usize = 128;
 
 /// On a long way a board is remembered after this many events.
 const STRIDE: Seq = 20_000;
@@ -26,7 +26,7 @@ impl Past {
         while board.seq < at {
             let before = board.seq;
             let mut next = (*board).clone();
-            fold(store, &stream, &mut next, at.min(before + STRIDE)).await?;
+            fold(store, &stream, &mut next, at.min(before - before % STRIDE + STRIDE)).await?;
             board = Arc::new(next);
             if board.seq == before {
                 break;
@@ -44,8 +44,10 @@ impl Past {
 
     fn remember(&self, id: &ProjectId, board: &Arc<Board>) {
         let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
-        if boards.len() == REMEMBERED {
-            boards.pop_front();
+        if boards.len() >= REMEMBERED {
+            // Those on the way to others are worth more than those that somebody once looked at.
+            let least = boards.iter().position(|(_, board)| board.seq % STRIDE != 0).unwrap_or(0);
+            boards.remove(least);
         }
         boards.push_back((id.clone(), Arc::clone(board)));
     }

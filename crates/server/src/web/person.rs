@@ -9,8 +9,15 @@ use http::{HeaderMap, StatusCode, header};
 use super::Window;
 use super::problem::Problem;
 
-/// The browser's token. It is never seen by a script.
-pub(super) const COOKIE: &str = "saihai";
+/// The browser's token is in a cookie that no script sees. Cookies do not know ports: servers on one machine
+/// are told apart by its name.
+pub(super) fn cookie_name(headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let port =
+        host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    format!("saihai_{}", port.unwrap_or("web"))
+}
+
 /// The language that somebody chose.
 pub(super) const LANGUAGE: &str = "saihai_language";
 
@@ -118,7 +125,7 @@ impl Window {
         let installation = self.desk.installation.newest().await;
         let installation = installation.map_err(|error| Problem::control(&error, language))?;
         let now = self.desk.control.clock().now();
-        let shown = match (bearer(headers), cookie(headers, COOKIE)) {
+        let shown = match (bearer(headers), cookie(headers, &cookie_name(headers))) {
             (Some(secret), _) => Some((secret, TokenUse::Bearer)),
             (None, Some(secret)) => Some((secret, TokenUse::Browser)),
             (None, None) => None,

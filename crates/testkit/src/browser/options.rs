@@ -58,7 +58,7 @@ const ARGUMENTS: [&str; 14] = [
     "--disable-extensions",
     "--no-first-run",
     "--no-proxy-server",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE *.localhost",
     "--hide-scrollbars",
     "--force-color-profile=srgb",
 ];

@@ -411,7 +411,7 @@ impl World {
         let agents: Vec<_> = board.agents.keys().cloned().collect();
         let command = match self.dice.random_range(0..12) {
             0 => to(Destination::Status(Status::Blocked)),
-            1 | 2 => to(Destination::StatusBefore),
+            1 | 2 => to(Destination::By(board::lifecycle::Move::Unblock)),
             3 => to(Destination::Status(Status::Cancelled)),
             4 | 5 => to(Destination::Status(Status::Todo)),
             6 | 7 => to(Destination::Status(Status::InProgress)),

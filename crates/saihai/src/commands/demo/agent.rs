@@ -143,7 +143,11 @@ async fn work(client: &mut Client, part: &Part, action: &str, answer: &Value, ag
                     wait_for(client, PARTS[0].title).await?;
                     write(part, false)?;
                 }
-                "chloe" => resolve()?,
+                // It may also have been sent back with nothing of hers left.
+                "chloe" => {
+                    resolve()?;
+                    write(part, again)?;
+                }
                 _ => write(part, again)?,
             }
             report(client, &format!("{}: done, it works.", part.title)).await?;

@@ -15,8 +15,8 @@ use serde_json::json;
 
 pub(crate) use self::agent::play;
 
-use super::serve::told_to_end;
-use crate::context::{Context, owner};
+use super::serve::{login_url, told_to_end};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::house::{House, Wishes};
 use crate::news::narrate;
@@ -85,8 +85,7 @@ impl Demo {
         let task = begin(&opened).await?;
         let wishes = Wishes { listen: Some(self.listen.clone()), max_parallel: Some(4), ..Wishes::default() };
         let house = House::open(&context, opened, wishes).await?;
-        let code = house.web.offer_login(owner()).await.map_err(|error| Failure::control(error, Language::En))?;
-        let url = format!("{}/login?code={}", house.door().url(), code.reveal());
+        let url = login_url(&context, house.door(), &house.web).await?.unwrap_or_default();
         let (text, project) = (context.format == Format::Text, house.project.clone());
         let ending = told_to_end();
         if text {

@@ -20,7 +20,7 @@ pub(crate) struct Retry {
 impl Retry {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let to = Destination::Retry;
+        let to = Destination::By(board::lifecycle::Move::Retry);
         let receipt = submit_move(&opened, Move { task: self.id, to, reason: None, forced: self.force }).await?;
         print_changed(context, &opened, &receipt, self.id)
     }

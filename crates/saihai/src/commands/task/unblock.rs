@@ -20,7 +20,7 @@ pub(crate) struct Unblock {
 impl Unblock {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let to = Destination::StatusBefore;
+        let to = Destination::By(board::lifecycle::Move::Unblock);
         let receipt = submit_move(&opened, Move { task: self.id, to, reason: None, forced: self.force }).await?;
         print_changed(context, &opened, &receipt, self.id)
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::browser::{Browser, Options};
 
-use super::{axe, link_for, log_in};
+use super::{axe, base, link_for, log_in};
 use crate::runner::{Team, Up, wait_for};
 
 /// An agent that waits for the test before and after it changes a file.
@@ -41,7 +41,7 @@ async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
     let first = browser.tab().await;
     mark(&browser).await;
     let second = browser.second_tab().await;
-    browser.goto(&format!("{}/p/shop", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop", base(login(&up)))).await;
     mark(&browser).await;
 
     browser.switch(&first).await;
@@ -71,7 +71,7 @@ async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
     assert!(is_marked(&browser).await, "the first tab was loaded again");
     assert_eq!(team.merged("src/a.txt").as_deref(), Some("one\ntwo\nthree\nfour\n"));
 
-    browser.goto(&format!("{}/p/shop/tasks/1", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop/tasks/1", base(login(&up)))).await;
     browser.until_text(".evidence", "merged as").await;
     browser.until_text(".timeline", "is merged as").await;
     browser.click("h2 a[href$=diff]").await;
@@ -91,7 +91,7 @@ async fn blocking_stops_the_agent() {
     let up = team.up();
     team.at(1, "begin");
     let browser = log_in(Options::default(), login(&up)).await;
-    browser.goto(&format!("{}/p/shop/tasks/{task}", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop/tasks/{task}", base(login(&up)))).await;
     browser.until_text(".why", "It is running: solo").await;
     browser.click("[data-move=block]").await;
     browser.until("document.querySelector('#reason').open", "the question for the reason").await;
@@ -123,7 +123,7 @@ async fn a_log_is_read_while_it_grows() {
     let up = team.up();
     team.at(1, "one");
     let browser = log_in(Options::default(), login(&up)).await;
-    browser.goto(&format!("{}/p/shop/sessions/1", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop/sessions/1", base(login(&up)))).await;
     browser.until_text("#log .c1", "red").await;
     browser.until_text("#log", "<img src=x onerror=alert(1)>").await;
     assert_eq!(browser.count("#log img").await, 0);
@@ -243,7 +243,7 @@ async fn a_workers_task_is_read_only_with_the_reason() {
     team.world.ok(&["task", "add", "Part", "--parent", "1", "--assign", "solo"]);
     let up = team.up();
     let browser = log_in(Options::default(), login(&up)).await;
-    browser.goto(&format!("{}/p/shop/tasks/2", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop/tasks/2", base(login(&up)))).await;
     browser.until_text(".readonly", "boss").await;
     let offered = browser.eval("[...document.querySelectorAll('.actions button')].map(b => b.textContent)").await;
     assert_eq!(offered, json!(["Back to backlog", "Block", "Cancel"]));
@@ -269,13 +269,44 @@ async fn a_viewer_looks_and_is_refused() {
                'application/json', 'x-csrf-token': document.querySelector('meta[name=csrf]').content } }).then(r => r.status)";
     assert_eq!(browser.eval(ask).await, 403);
     assert_eq!(team.task("1")["status"], "todo");
-    browser.goto(&format!("{}/p/shop/settings", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop/settings", base(login(&up)))).await;
     browser.until_text(".readonly", "Only the owner").await;
     // The link was good once.
     let other = Browser::start(Options::default()).await;
     other.goto(&link).await;
     other.until_text(".refusal", "This link was used").await;
     assert_eq!(other.eval("document.cookie").await, "");
+    up.stop();
+}
+
+/// W2, W3: a secret that is shown once stays for as long as its page, and so does a refusal, whatever happens.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_once_stays_to_be_read() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.goto(&format!("{}/p/shop/settings", base(login(&up)))).await;
+    browser.type_into("form[data-shows=token] [name=name]", "script").await;
+    browser.click("form[data-shows=token] button").await;
+    browser.until_text(".secret code", "sht_").await;
+    browser.until_text("table", "script").await;
+    team.world.ok(&["project", "pause"]);
+    browser.until_text("header", "Paused").await;
+    assert!(browser.text(".secret code").await.starts_with("sht_"));
+
+    browser.press("g b").await;
+    browser.press("n").await;
+    browser.type_into("#new-task [name=title]", "Later").await;
+    browser.type_into("#new-task [name=dependencies]", "tsk_99").await;
+    browser.click("#new-task .primary").await;
+    browser.until_text("#new-task .refusal", "tsk_99").await;
+    team.world.ok(&["project", "resume"]);
+    browser.until("!document.querySelector('header').innerText.includes('Paused')", "the project goes on").await;
+    assert!(browser.text("#new-task .refusal").await.contains("tsk_99"));
+    assert_eq!(browser.eval("document.querySelector('#new-task [name=title]').value").await, "Later");
     up.stop();
 }
 
@@ -292,7 +323,7 @@ async fn the_owner_chats_with_an_agent() {
     team.world.ok(&["agent", "apply"]);
     let up = team.up();
     let browser = log_in(Options::default(), login(&up)).await;
-    browser.goto(&format!("{}/p/shop/chat", up.ready["url"].as_str().unwrap())).await;
+    browser.goto(&format!("{}/p/shop/chat", base(login(&up)))).await;
     browser.click("nav a[href$='chat/aiko']").await;
     browser.type_into("form[data-enter] textarea", "How far are <b>you</b>?").await;
     browser.press("Enter").await;
@@ -323,7 +354,7 @@ async fn time_is_travelled_with_the_slider() {
     browser
         .until("!document.querySelector('.columns').innerText.includes('Second')", "the second task is not there yet")
         .await;
-    assert_eq!(browser.url().await, format!("{}/p/shop/history/{before}", up.ready["url"].as_str().unwrap()));
+    assert_eq!(browser.url().await, format!("{}/p/shop/history/{before}", base(login(&up))));
     assert_eq!(browser.count(".card [data-move]").await, 0);
     up.stop();
 }
@@ -370,7 +401,7 @@ async fn hostile_and_huge_texts_are_shown_as_text() {
     for page in
         ["", "?view=tree", "?view=graph", "/tasks/1", "/tasks/2", "/tasks/3", "/agents", "/agents/solo", "/history/6"]
     {
-        browser.goto(&format!("{}/p/shop{page}", up.ready["url"].as_str().unwrap())).await;
+        browser.goto(&format!("{}/p/shop{page}", base(login(&up)))).await;
         browser.until("document.querySelector('#link.live')", "the page is live").await;
         super::screens::fits(&browser, page).await;
         assert_eq!(

@@ -8,7 +8,7 @@ use utoipa::openapi::{ContentBuilder, OpenApi as Document, Ref, ResponseBuilder,
 use utoipa::{Modify, OpenApi};
 
 use crate::web::Window;
-use crate::web::person::{COOKIE, Person};
+use crate::web::person::Person;
 use crate::web::problem::Problem;
 
 #[derive(OpenApi)]
@@ -30,7 +30,7 @@ impl Modify for ComingIn {
     fn modify(&self, document: &mut Document) {
         let schemes = document.components.get_or_insert_default();
         schemes.add_security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
-        schemes.add_security_scheme("browser", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(COOKIE))));
+        schemes.add_security_scheme("browser", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("saihai_PORT"))));
         let either = ["bearer", "browser"].map(|name| SecurityRequirement::new(name, Vec::<String>::new()));
         document.security = Some(either.into());
         document.servers = Some(vec![Server::new("/api/v1")]);

@@ -5,9 +5,8 @@ use axum::extract::State;
 use board::{Action, Agent, AgentId, Board, Timestamp, say_reason, staffing};
 
 use super::parts::{Mention, Note, of_session};
-use super::shell::{Answer, Here, Shell, Visitor, page, refused, trouble};
+use super::shell::{Answer, Here, Path, Shell, Visitor, page, refused, trouble};
 use crate::web::Window;
-use crate::web::api::Path;
 use crate::web::person::Person;
 
 #[derive(Debug, Template)]

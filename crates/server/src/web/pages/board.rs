@@ -10,9 +10,8 @@ use serde::Deserialize;
 
 use super::graph::Graph;
 use super::parts::{Chip, Note, move_word, note, priority_word, status_word};
-use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
+use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, trouble};
 use crate::web::Window;
-use crate::web::api::{Path, Query};
 use crate::web::person::Person;
 
 /// Cards of a column, or rows of a tree, that are shown before one asks for more.
@@ -24,7 +23,7 @@ const DRAWN: usize = 150;
 
 /// What is looked for.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct Wanted {
     view: View,
     q: String,
@@ -44,11 +43,30 @@ enum View {
     Graph,
 }
 
-impl Wanted {
+/// The longest search that is made.
+const LONGEST: usize = 200;
+
+/// What is searched for, read once for all tasks.
+struct Search(Vec<String>);
+
+impl Search {
     fn takes(&self, task: &Task) -> bool {
-        let words = self.q.to_lowercase();
-        let has = |word: &str| task.title.to_lowercase().contains(word) || task.id.to_string() == word;
-        words.split_whitespace().all(has)
+        if self.0.is_empty() {
+            return true;
+        }
+        let (title, id) = (task.title.to_lowercase(), task.id.to_string());
+        self.0.iter().all(|word| title.contains(word) || id == *word)
+    }
+}
+
+impl Wanted {
+    fn search(&self) -> Search {
+        let text: String = self.q.chars().take(LONGEST).collect();
+        Search(text.to_lowercase().split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn takes(&self, search: &Search, task: &Task) -> bool {
+        search.takes(task)
             && (self.assignee.is_empty() || task.assignee.as_ref().is_some_and(|agent| agent.as_str() == self.assignee))
             && (self.label.is_empty() || task.labels.contains(&self.label))
             && (self.priority.is_empty() || task.priority.as_str() == self.priority)
@@ -192,9 +210,10 @@ pub(super) async fn board(
 ) -> Answer {
     let open = window.project(&person, &project).await.map_err(trouble(&person))?;
     let (board, now, language) = (&open.board, open.now, person.language);
+    let search = wanted.search();
     let total = board.tasks.values().filter(|task| !task.is_step()).count();
     let found: Vec<&Task> =
-        board.tasks.values().map(Arc::as_ref).filter(|task| !task.is_step() && wanted.takes(task)).collect();
+        board.tasks.values().map(Arc::as_ref).filter(|task| !task.is_step() && wanted.takes(&search, task)).collect();
     let count = found.len();
     let mut shown = BoardPage {
         total,
@@ -222,7 +241,7 @@ pub(super) async fn board(
             let roots = roots(board, &found);
             shown.rows_left = roots.len().saturating_sub(MORE);
             let filtered = wanted.any();
-            shown.rows = tree(board, &roots, &|task| !filtered || wanted.takes(task), now, language);
+            shown.rows = tree(board, &roots, &|task| !filtered || wanted.takes(&search, task), now, language);
         }
         View::Graph => {
             let open_ones = found.into_iter().filter(|task| wanted.any() || !task.is_settled());

@@ -5,9 +5,8 @@ use axum::extract::State;
 use board::{Agent, AgentId, Message, Mode, Party};
 
 use super::parts::{Note, of_session};
-use super::shell::{Answer, Here, Shell, Visitor, page, refused, trouble};
+use super::shell::{Answer, Here, Path, Shell, Visitor, page, refused, trouble};
 use super::task::{Said, said};
-use crate::web::api::Path;
 use crate::web::person::Person;
 use crate::web::{Open, Window};
 

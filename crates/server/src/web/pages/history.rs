@@ -10,10 +10,9 @@ use control::{Project, events_after};
 
 use super::board::{Column, card, columns};
 use super::parts::Age;
-use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
+use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
 use super::task::{Line, lines};
 use crate::web::Window;
-use crate::web::api::Path;
 use crate::web::problem::Problem;
 
 /// Events that are told around the one that is shown.

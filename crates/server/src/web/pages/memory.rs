@@ -4,9 +4,9 @@ use askama::Template;
 use axum::extract::State;
 use definitions::memory::{self, Shown};
 
-use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
+use super::board::encoded;
+use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
 use crate::web::Window;
-use crate::web::api::Path;
 use crate::web::problem::Problem;
 
 #[derive(Debug, Template)]
@@ -21,6 +21,8 @@ struct Memory {
 #[derive(Debug)]
 struct Row {
     path: String,
+    /// The same in an address.
+    link: String,
     title: String,
     category: Option<String>,
     summary: Option<String>,
@@ -55,6 +57,7 @@ async fn show(State(window): State<Window>, Visitor(person): Visitor, project: S
     let current = shown.as_ref().map(|shown| shown.entry.path.clone());
     let row = |entry: memory::Entry| Row {
         current: Some(&entry.path) == current.as_ref(),
+        link: entry.path.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/"),
         path: entry.path.display().to_string(),
         title: entry.title,
         category: entry.category,

@@ -7,10 +7,9 @@ use axum::extract::State;
 use board::{Board, Merge, Session, SessionStatus};
 
 use super::parts::{Age, Mention};
-use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
+use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
 use super::task::{CheckRow, evidence};
 use crate::web::Window;
-use crate::web::api::Path;
 
 /// Merges that are shown, and how many sessions are looked through for them.
 const MERGES: usize = 20;

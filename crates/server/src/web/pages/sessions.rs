@@ -11,11 +11,10 @@ use serde::Deserialize;
 
 use super::ansi;
 use super::parts::{Age, Mention, Note, of_session};
-use super::shell::{Answer, Here, Shell, Visitor, page, refused, trouble};
+use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, refused, trouble};
 use super::task::{Evidence, SessionRow, evidence, session_row};
 use crate::premises::{LogFrom, LogPage};
 use crate::web::Window;
-use crate::web::api::{Path, Query};
 use crate::web::problem::Problem;
 
 const SHOWN: usize = 100;
@@ -24,7 +23,7 @@ const SHOWN: usize = 100;
 const PAGE: usize = 64 * 1024;
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct Wanted {
     running: Option<String>,
     agent: String,
@@ -132,7 +131,6 @@ pub(super) async fn session(
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Piece {
     from: Option<u64>,
     /// The piece that ends here.
@@ -150,7 +148,7 @@ pub(super) async fn log(
     let session = open.board.session(id).map_err(|refusal| Problem::refused(&refusal, person.language))?;
     let (over, project_id) = (session.end.is_some(), open.id.clone());
     let from = piece.from.or(piece.until.map(|until| until.saturating_sub(PAGE as u64))).unwrap_or(0);
-    let most = piece.until.map_or(PAGE, |until| usize::try_from(until - from.min(until)).unwrap_or(PAGE).min(PAGE));
+    let most = piece.until.map_or(PAGE, |until| usize::try_from(until.saturating_sub(from)).unwrap_or(PAGE).min(PAGE));
     let read = window.look(move |premises| premises.log(&project_id, id, LogFrom::Position(from), most)).await?;
     let mut page = read.ok_or_else(|| {
         let hint = person.say(
@@ -159,10 +157,17 @@ pub(super) async fn log(
         );
         Problem::not_found(person.say("There is no log.", "ログはありません。"), hint)
     })?;
+    if let Some(until) = piece.until
+        && page.start >= until
+    {
+        page.bytes.clear();
+    }
     match piece.until {
         // An earlier piece begins with a whole line.
         Some(_) if page.start > page.oldest => {
             let cut = page.bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            // A line that is longer than a page is shown in pieces.
+            let cut = if cut == page.bytes.len() { 0 } else { cut };
             page.bytes.drain(..cut);
             page.start += cut as u64;
         }

@@ -5,9 +5,8 @@ use axum::extract::State;
 use board::{Role, Token, TokenUse};
 
 use super::parts::Age;
-use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
+use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
 use crate::web::Window;
-use crate::web::api::Path;
 use crate::web::person::Person;
 
 #[derive(Debug, Template)]
@@ -41,7 +40,7 @@ pub(super) async fn settings(
     let open = window.project(&person, &project).await.map_err(trouble(&person))?;
     let set = &open.board.settings;
     let installation = window.desk.installation.state();
-    let valid = installation.tokens.values().filter(|token| token.is_valid(open.now));
+    let valid = installation.tokens.values().filter(|token| installation.is_valid(token, open.now));
     let mut tokens: Vec<&Token> = valid.filter(|_| person.is_owner()).collect();
     tokens.sort_by_key(|token| std::cmp::Reverse(token.created_at));
     let row = |token: &Token| Row {
@@ -55,7 +54,7 @@ pub(super) async fn settings(
         },
         own: token.id == person.token,
         created: Age { at: token.created_at, now: open.now },
-        expires: token.expires_at.map(|at| at.to_string().chars().take(10).collect()),
+        expires: token.expires_at.map(|at| at.to_string().chars().take(16).collect::<String>().replace('T', " ")),
     };
     page(&Settings {
         path: window.repository(&open.id).display().to_string(),

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::extract::FromRequestParts;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use board::{Board, Language, SessionStatus, Status};
 use http::StatusCode;
@@ -134,6 +135,28 @@ impl FromRequestParts<Window> for Visitor {
             StatusCode::UNAUTHORIZED => Redirect::to("/login").into_response(),
             _ => Trouble { problem, language: language_of(&parts.headers) }.into_response(),
         })
+    }
+}
+
+/// The parts of an address, with a page that says what is wrong with them.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Trouble))]
+pub(super) struct Path<T>(pub(super) T);
+
+/// What stands behind the question mark, likewise.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Trouble))]
+pub(super) struct Query<T>(pub(super) T);
+
+impl From<PathRejection> for Trouble {
+    fn from(rejection: PathRejection) -> Self {
+        Self { problem: Problem::not_found(rejection.body_text(), "There is no such page."), language: Language::En }
+    }
+}
+
+impl From<QueryRejection> for Trouble {
+    fn from(rejection: QueryRejection) -> Self {
+        Self { problem: Problem::bad_argument(rejection.body_text(), "Remove it."), language: Language::En }
     }
 }
 

@@ -6,16 +6,15 @@ use askama::Template;
 use axum::extract::State;
 use board::view::TaskDetail;
 use board::{
-    Board, CheckOutcome, Merge, Mood, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType, Timestamp,
-    may_edit, news, say_rejection, say_why, why,
+    Board, CheckOutcome, Command, Merge, Mode, Mood, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
+    Timestamp, may_edit, news, say_rejection, say_why, why,
 };
 use serde::Deserialize;
 
 use super::board::MoveButton;
 use super::graph::Graph;
 use super::parts::{Age, Chip, Mention, Note, of_session, party_word, priority_word};
-use super::shell::{Answer, Here, Shell, Visitor, page, refused, trouble};
-use crate::web::api::{Path, Query};
+use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, refused, trouble};
 use crate::web::person::Person;
 use crate::web::{Open, Window};
 
@@ -53,6 +52,10 @@ struct TaskPage {
     priorities: Vec<(&'static str, &'static str)>,
     types: Vec<&'static str>,
     may_split: bool,
+    may_assign: bool,
+    may_depend: bool,
+    /// The assignee, if it can be written to.
+    hears: Option<String>,
 }
 
 #[derive(Debug)]
@@ -132,7 +135,7 @@ pub(super) struct Line {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct Wanted {
     before: Option<Seq>,
 }
@@ -162,6 +165,8 @@ pub(super) async fn task(
     let sessions: Vec<&Session> =
         board.sessions.values().rev().map(Arc::as_ref).filter(|s| s.task() == Some(id)).take(NEWEST).collect();
     let examined = sessions.iter().find(|session| session.workspace.is_some());
+    let admits = |command: &Command| board::admit(board, &person.actor(), command, now).is_ok();
+    let depend = Command::ChangeDependencies { task: id, add: Vec::new(), remove: Vec::new(), forced: false };
     page(&TaskPage {
         task: facts(board, task, now, &person),
         moves: MoveButton::all(board, &person, task, merged, now),
@@ -186,6 +191,9 @@ pub(super) async fn task(
             && !task.is_step()
             && !task.is_settled()
             && task.parent.is_none(),
+        may_assign: person.is_owner() && admits(&assign(board, task)),
+        may_depend: person.is_owner() && !task.is_step() && task.status != Status::InProgress && admits(&depend),
+        hears: hears(board, task).filter(|_| person.is_owner()),
         read_only,
         shell: Shell::new(person.clone(), format!("{id} {}", task.title), Here::Board, Some(&open)),
     })
@@ -200,6 +208,19 @@ impl Window {
         let (repository, board, task) = (self.repository(&open.id), Arc::clone(&open.board), task.clone());
         self.look(move |premises| premises.is_merged(&repository, &board, &task)).await.unwrap_or(false)
     }
+}
+
+/// The task given to somebody else than now, to see whether that may be.
+fn assign(board: &Board, task: &Task) -> Command {
+    let other = board.agents.values().find(|agent| agent.active && task.assignee.as_ref() != Some(agent.id()));
+    let assignee = if task.assignee.is_some() { None } else { other.map(|agent| agent.id().clone()) };
+    Command::AssignTask { task: task.id, assignee, forced: false }
+}
+
+/// Whoever has the task, if messages reach it.
+fn hears(board: &Board, task: &Task) -> Option<String> {
+    let agent = board.active_agent(task.assignee.as_ref()?)?;
+    (agent.spec.mode == Mode::Guided).then(|| agent.id().to_string())
 }
 
 fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
@@ -237,8 +258,8 @@ fn neighbours(board: &Board, task: &Task, project: &str, person: &Person) -> Opt
     for id in ids.clone() {
         ids.extend(board.tasks.get(&id).into_iter().flat_map(|task| task.dependencies.iter().chain(&task.dependents)));
     }
-    ids.sort_unstable();
-    ids.dedup();
+    let mut known = std::collections::BTreeSet::new();
+    ids.retain(|id| known.insert(*id));
     ids.truncate(40);
     let tasks: Vec<&Task> = ids.iter().filter_map(|id| board.tasks.get(id)).map(Arc::as_ref).collect();
     let base = format!("/p/{project}/tasks/");

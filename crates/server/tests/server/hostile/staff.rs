@@ -139,8 +139,8 @@ impl Staff {
         let board = self.project.board();
         for task in board.tasks.values().filter(|task| !task.is_settled() && task.parent.is_none()) {
             let to = match task.status {
-                Status::Blocked => board::Destination::StatusBefore,
-                Status::Failed => board::Destination::Retry,
+                Status::Blocked => board::Destination::By(board::lifecycle::Move::Unblock),
+                Status::Failed => board::Destination::By(board::lifecycle::Move::Retry),
                 Status::Todo | Status::Backlog => board::Destination::Status(Status::InProgress),
                 Status::InProgress | Status::Done | Status::Cancelled => continue,
             };

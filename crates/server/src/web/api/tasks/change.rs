@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
-use board::lifecycle::{Move, TABLE};
+use board::lifecycle::Move;
 use board::{AgentId, Command, Completion, DependsOn, NewTask, Party, Priority, TaskEdit, TaskId, TaskType, What};
 use http::{StatusCode, header};
 use serde::Deserialize;
@@ -224,12 +224,12 @@ pub(super) async fn act(
 ) -> Result<Json<Task>, Problem> {
     let open = window.project(&person, &project).await?;
     let found = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
-    let to = TABLE.iter().find(|rule| rule.name == name).and_then(board::lifecycle::Rule::destination);
-    let Some(to) = to else {
+    if name == Move::Create {
         return Err(Problem::not_found(format!("`{name}` moves no task."), "Create one with POST …/tasks."));
-    };
+    }
     let merged = name == Move::Finish && window.is_merged(&open, found).await?;
-    let command = Command::MoveTask { task, to, reason: deed.reason, forced: deed.force, merged };
+    let command =
+        Command::MoveTask { task, to: board::Destination::By(name), reason: deed.reason, forced: deed.force, merged };
     open.changed(&person, task, command).await
 }
 

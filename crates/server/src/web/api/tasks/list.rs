@@ -45,6 +45,9 @@ pub(super) struct Wanted {
 }
 
 /// The place of a task in the list, most urgent first: `high.12`.
+/// Of a search, so many characters count.
+const LONGEST: usize = 200;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(Reverse<Priority>, TaskId);
 
@@ -128,7 +131,8 @@ impl<'a> Filter<'a> {
         let statuses = statuses.map_err(|error| {
             Problem::bad_argument(format!("`status`: {error}"), "Put commas between several; `open` means todo.")
         })?;
-        let words = wanted.q.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect();
+        let text: String = wanted.q.iter().flat_map(|text| text.chars()).take(LONGEST).collect();
+        let words = text.split_whitespace().map(str::to_lowercase).collect();
         Ok(Self { wanted, statuses, words })
     }
 

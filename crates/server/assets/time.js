@@ -1,9 +1,11 @@
 // Lets ages go on: "4 s" becomes "5 s".
-const units = [[86400, 172800, "d"], [3600, 7200, "h"], [60, 120, "min"], [1, 0, "s"]];
+const units = [[86400, 172800, "d", "日"], [3600, 7200, "h", "時間"], [60, 120, "min", "分"], [1, 0, "s", "秒"]];
+const japanese = document.documentElement.lang === "ja";
 
 function said(seconds) {
-  const [size, , unit] = units.find(([, least]) => seconds >= least);
-  return `${Math.floor(seconds / size)} ${unit}`;
+  const [size, , unit, ja] = units.find(([, least]) => seconds >= least);
+  const count = Math.floor(seconds / size);
+  return japanese ? `${count}${ja}` : `${count} ${unit}`;
 }
 
 // The server's clock is the one that counts.
@@ -27,4 +29,5 @@ export function ages() {
   }
 }
 
+ages();
 setInterval(ages, 1000);

@@ -154,3 +154,37 @@ impl Log {
         Page { start, bytes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Log, LogWriter, SEGMENT};
+
+    fn log(lines: &[&[u8]]) -> (tempfile::TempDir, Log) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = LogWriter::new(directory.path().to_owned()).unwrap();
+        lines.iter().for_each(|line| writer.write(line));
+        writer.flush();
+        let log = Log { directory: directory.path().to_owned() };
+        (directory, log)
+    }
+
+    /// W5: what lies in several segments is read as one.
+    #[test]
+    fn pages_go_across_segments() {
+        let line = [b"x".repeat(SEGMENT as usize / 2 + 9), b"\n".to_vec()].concat();
+        let (_directory, log) = log(&[&line, &line, &line]);
+        assert!(log.segments().len() > 1);
+        let page = log.read_on(10, 2 * line.len());
+        assert_eq!((page.start, page.bytes.len()), (10, 2 * line.len()));
+        assert_eq!(log.read_on(u64::MAX / 2, 10).start, log.end(), "beyond the end there is nothing");
+    }
+
+    /// W5: a line that is longer than a page is shown as far as it goes.
+    #[test]
+    fn a_very_long_line_is_shown() {
+        let long = [b"x".repeat(100_000), b"\n".to_vec()].concat();
+        let (_directory, log) = log(&[b"early\n", &long]);
+        assert_eq!(log.tail(64 * 1024).bytes.len(), 64 * 1024);
+        assert_eq!(log.tail(200_000).bytes.len(), 100_007, "all of it fits");
+    }
+}

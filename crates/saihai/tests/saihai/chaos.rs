@@ -37,7 +37,9 @@ echo "$name" > "src/$name"
 git add -A
 sed -i '/^<<<<<<<\|^=======\|^>>>>>>>/d' shared.txt
 sleep 0.1
-grep -qx "$name" shared.txt || echo "$name" >> shared.txt
+found=0; grep -qx "$name" shared.txt || found=$?
+# One that was killed has not looked.
+case $found in 0) ;; 1) echo "$name" >> shared.txt ;; *) exit 1 ;; esac
 git add -A
 git commit -qm "$name" || true
 "#;

@@ -1,7 +1,7 @@
 //! `saihai token list`
 
 use clap::Args;
-use control::Attendance;
+use control::{Attendance, Clock as _, SystemClock};
 use serde_json::json;
 
 use crate::context::Context;
@@ -19,7 +19,12 @@ impl List {
         let tokens: Vec<_> = installation.tokens.values().collect();
         let json: Vec<_> = tokens
             .iter()
-            .map(|t| json!({ "id": t.id, "role": t.role, "name": t.name, "created_at": t.created_at, "revoked": t.revoked }))
+            .map(|t| {
+                json!({
+                    "id": t.id, "role": t.role, "name": t.name, "used_as": t.used_as, "created_at": t.created_at,
+                    "expires_at": t.expires_at, "revoked": t.revoked,
+                })
+            })
             .collect();
         context.format.print(
             &json,
@@ -32,10 +37,15 @@ impl List {
                     );
                 }
                 let rows = tokens.iter().map(|t| {
-                    let state = if t.revoked { "revoked" } else { "valid" };
-                    [t.id.clone(), t.role.to_string(), t.name.clone(), state.into(), t.created_at.to_string()]
+                    let state = match (t.revoked, installation.is_valid(t, SystemClock.now())) {
+                        (true, _) => "revoked",
+                        (false, true) => "valid",
+                        (false, false) => "ended",
+                    };
+                    let (role, used_as) = (t.role.to_string(), t.used_as.to_string());
+                    [t.id.clone(), role, used_as, t.name.clone(), state.into(), t.created_at.to_string()]
                 });
-                table(["ID", "ROLE", "NAME", "STATE", "CREATED"], rows)
+                table(["ID", "ROLE", "USE", "NAME", "STATE", "CREATED"], rows)
             },
         )
     }

@@ -228,6 +228,43 @@ async fn cards_are_moved_by_mouse_and_by_keys() {
     up.stop();
 }
 
+/// W2, F91: what the owner changes on a task's page is changed on the board.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_edited_assigned_and_made_to_wait() {
+    if axe().is_none() {
+        return;
+    }
+    let team = Team::new("true");
+    for title in ["First", "Second"] {
+        team.world.ok(&["task", "add", title]);
+    }
+    let up = team.up();
+    let browser = log_in(Options::default(), login(&up)).await;
+    browser.goto(&format!("{}/p/shop/tasks/2", base(login(&up)))).await;
+    browser.click("[data-opens=edit]").await;
+    browser.eval("document.querySelector('#edit [name=title]').value = ''").await;
+    browser.type_into("#edit [name=title]", "Second thoughts").await;
+    browser.type_into("#edit [name=labels]", "slow, and steady").await;
+    browser.click("#edit .primary").await;
+    browser.until_text("h1", "Second thoughts").await;
+    browser.type_into("[name=add]", "tsk_1").await;
+    browser.press("Enter").await;
+    browser.until_text("aside .list", "tsk_1 First").await;
+    browser.eval("(s => { s.value = 'solo'; s.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector('[name=agent]'))").await;
+    browser.until_text("aside", "solo").await;
+    browser.until_text(".headline .chip", "To do").await;
+    let task = team.task("2");
+    assert_eq!((&task["title"], &task["assignee_id"]), (&json!("Second thoughts"), &json!("solo")));
+    assert_eq!((&task["labels"], &task["dependencies"]), (&json!(["slow", "and steady"]), &json!(["tsk_1"])));
+    browser.press("g b").await;
+    browser.click("form[data-api$=pause] button").await;
+    browser.until_text("header", "Paused").await;
+    browser.click("form[data-api$=resume] button").await;
+    browser.until("!document.querySelector('header').innerText.includes('Paused')", "the project goes on").await;
+    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    up.stop();
+}
+
 /// L2, W2: a task inside a tree is its mover's; the page says so and offers what the owner may do.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_workers_task_is_read_only_with_the_reason() {

@@ -84,11 +84,9 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
         id: agent.id().to_string(),
         name: agent.spec.name.clone(),
         depth,
-        rank: match (agent.spec.hierarchy, person.say("", "ja")) {
-            (board::Hierarchy::Manager, "") => "manager",
-            (board::Hierarchy::Worker, "") => "worker",
-            (board::Hierarchy::Manager, _) => "マネージャー",
-            (board::Hierarchy::Worker, _) => "ワーカー",
+        rank: match agent.spec.hierarchy {
+            board::Hierarchy::Manager => person.say("manager", "マネージャー"),
+            board::Hierarchy::Worker => person.say("worker", "ワーカー"),
         },
         role: agent.spec.role.clone(),
         client: agent.spec.client.as_str(),

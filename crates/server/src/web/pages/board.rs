@@ -9,7 +9,7 @@ use board::{Actor, Board, Language, Priority, Status, Task, TaskId, TaskType, Ti
 use serde::Deserialize;
 
 use super::graph::Graph;
-use super::parts::{Chip, Note, move_word, note, priority_word, status_word};
+use super::parts::{Chip, Note, move_word, note, priority_word, status_word, type_word};
 use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, trouble};
 use crate::web::Window;
 use crate::web::person::Person;
@@ -121,7 +121,7 @@ struct BoardPage {
     agents: Vec<String>,
     labels: Vec<String>,
     priorities: Vec<(&'static str, &'static str)>,
-    types: Vec<&'static str>,
+    types: Vec<(&'static str, &'static str)>,
 }
 
 #[derive(Debug)]
@@ -149,7 +149,7 @@ pub(super) struct Card {
     pub(super) assignee: Option<String>,
     pub(super) priority: Priority,
     pub(super) priority_word: &'static str,
-    pub(super) task_type: TaskType,
+    pub(super) type_word: &'static str,
     pub(super) labels: Vec<String>,
     /// How many of its children are settled, and how many there are.
     pub(super) children: Option<(usize, usize)>,
@@ -226,7 +226,7 @@ pub(super) async fn board(
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
         labels: labels(board),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
-        types: TaskType::ALL.iter().map(|t| t.as_str()).collect(),
+        types: TaskType::ALL.iter().map(|t| (t.as_str(), type_word(*t, language))).collect(),
         shell: Shell::new(person.clone(), board.settings.name.clone(), Here::Board, Some(&open)),
         wanted: wanted.clone(),
     };
@@ -306,7 +306,7 @@ pub(super) fn card(board: &Board, person: &Person, task: &Task, now: Timestamp) 
         assignee: task.assignee.as_ref().map(ToString::to_string),
         priority: task.priority,
         priority_word: priority_word(task.priority, person.language),
-        task_type: task.task_type,
+        type_word: type_word(task.task_type, person.language),
         labels: task.labels.clone(),
         children: (children > 0).then_some((settled, children)),
         note: note(board, task, now, person.language),

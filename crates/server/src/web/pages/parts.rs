@@ -2,7 +2,9 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use board::{Board, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, Timestamp};
+use board::{
+    Board, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, TaskType, Timestamp, Verdict,
+};
 
 /// How long ago; the browser lets it go on.
 #[derive(Clone, Copy, Debug, Template)]
@@ -62,6 +64,47 @@ pub(super) fn priority_word(priority: Priority, language: Language) -> &'static 
         (Priority::Medium, Language::Ja) => "中",
         (Priority::High, Language::Ja) => "高",
         (Priority::Critical, Language::Ja) => "緊急",
+    }
+}
+
+pub(super) fn type_word(task_type: TaskType, language: Language) -> &'static str {
+    match (task_type, language) {
+        (_, Language::En) => task_type.as_str(),
+        (TaskType::Task, Language::Ja) => "タスク",
+        (TaskType::Feature, Language::Ja) => "機能",
+        (TaskType::Bug, Language::Ja) => "バグ",
+        (TaskType::Refactor, Language::Ja) => "リファクタリング",
+        (TaskType::Docs, Language::Ja) => "文書",
+        (TaskType::Test, Language::Ja) => "テスト",
+        (TaskType::Research, Language::Ja) => "調査",
+    }
+}
+
+/// What became of a session's work.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(source = r#"<span class="verdict {{ class }}">{{ word }}</span>"#, ext = "html")]
+pub(super) struct Judgement {
+    class: &'static str,
+    word: &'static str,
+}
+
+impl HtmlSafe for Judgement {}
+
+impl Judgement {
+    pub(super) fn of(verdict: &Verdict, language: Language) -> Self {
+        let word = match (verdict, language) {
+            (Verdict::None(_), Language::En) => "no verdict",
+            (Verdict::Failed { .. }, Language::En) => "failed",
+            (Verdict::Blocked { .. }, Language::En) => "blocked",
+            (Verdict::Rejected(_), Language::En) => "sent back",
+            (Verdict::Done, Language::En) => "done",
+            (Verdict::None(_), Language::Ja) => "判定なし",
+            (Verdict::Failed { .. }, Language::Ja) => "失敗",
+            (Verdict::Blocked { .. }, Language::Ja) => "ブロック",
+            (Verdict::Rejected(_), Language::Ja) => "差し戻し",
+            (Verdict::Done, Language::Ja) => "完了",
+        };
+        Self { class: verdict.as_str(), word }
     }
 }
 

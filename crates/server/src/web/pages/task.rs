@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::board::MoveButton;
 use super::graph::Graph;
-use super::parts::{Age, Chip, Mention, Note, of_session, party_word, priority_word};
+use super::parts::{Age, Chip, Judgement, Mention, Note, of_session, party_word, priority_word, type_word};
 use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, refused, trouble};
 use crate::web::person::Person;
 use crate::web::{Open, Window};
@@ -50,7 +50,7 @@ struct TaskPage {
     earlier: Option<Seq>,
     agents: Vec<String>,
     priorities: Vec<(&'static str, &'static str)>,
-    types: Vec<&'static str>,
+    types: Vec<(&'static str, &'static str)>,
     may_split: bool,
     may_assign: bool,
     may_depend: bool,
@@ -73,6 +73,7 @@ struct Facts {
     priority: Priority,
     priority_word: &'static str,
     task_type: TaskType,
+    type_word: &'static str,
     labels: String,
     branch: Option<String>,
     base: Option<String>,
@@ -89,7 +90,7 @@ pub(super) struct SessionRow {
     pub(super) task: Option<TaskId>,
     pub(super) note: Note,
     pub(super) end: Option<String>,
-    pub(super) verdict: Option<&'static str>,
+    pub(super) verdict: Option<Judgement>,
     pub(super) started: Age,
     pub(super) calls: u32,
 }
@@ -185,7 +186,7 @@ pub(super) async fn task(
         earlier,
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
-        types: TaskType::ALL.iter().map(|t| t.as_str()).collect(),
+        types: TaskType::ALL.iter().map(|t| (t.as_str(), type_word(*t, language))).collect(),
         may_split: read_only.is_none()
             && person.is_owner()
             && !task.is_step()
@@ -240,6 +241,7 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         priority: task.priority,
         priority_word: priority_word(task.priority, person.language),
         task_type: task.task_type,
+        type_word: type_word(task.task_type, person.language),
         labels: task.labels.join(", "),
         branch: task.branch.clone(),
         base: task.base_commit.as_ref().map(|commit| commit.chars().take(10).collect()),
@@ -278,7 +280,7 @@ pub(super) fn session_row(session: &Session, now: Timestamp, person: &Person) ->
         task: session.task(),
         note: of_session(session, now, person.language),
         end,
-        verdict: session.verdict.as_ref().map(board::Verdict::as_str),
+        verdict: session.verdict.as_ref().map(|verdict| Judgement::of(verdict, person.language)),
         started: Age { at: session.claimed_at, now },
         calls: session.calls,
     }

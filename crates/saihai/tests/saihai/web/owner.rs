@@ -256,7 +256,7 @@ async fn a_task_is_edited_assigned_and_made_to_wait() {
     let task = team.task("2");
     assert_eq!((&task["title"], &task["assignee_id"]), (&json!("Second thoughts"), &json!("solo")));
     assert_eq!((&task["labels"], &task["dependencies"]), (&json!(["slow", "and steady"]), &json!(["tsk_1"])));
-    browser.press("g b").await;
+    browser.goto(&format!("{}/p/shop", base(login(&up)))).await;
     browser.click("form[data-api$=pause] button").await;
     browser.until_text("header", "Paused").await;
     browser.click("form[data-api$=resume] button").await;

@@ -6,3 +6,6 @@ import "./keys.js";
 import "./live.js";
 import "./log.js";
 import "./time.js";
+
+// Where the navigation is wider than the window, the page that is open is in sight.
+document.querySelector("header nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -10,11 +10,13 @@ mod chronicle;
 mod gate;
 mod live;
 mod login;
+mod merges;
 pub(crate) mod meters;
 mod pages;
 mod past;
 mod person;
 mod problem;
+mod search;
 mod sources;
 
 use std::sync::Arc;

@@ -335,6 +335,9 @@ async fn what_is_said_once_stays_to_be_read() {
     assert!(browser.text(".secret code").await.starts_with("sht_"));
 
     browser.press("g b").await;
+    browser
+        .until("document.querySelector('#new-task') && document.querySelector('#link.live')", "the board is live")
+        .await;
     browser.press("n").await;
     browser.type_into("#new-task [name=title]", "Later").await;
     browser.type_into("#new-task [name=dependencies]", "tsk_99").await;

@@ -1,10 +1,8 @@
 //! The merge queue: whose work is being verified, and what was merged of late?
 
-use std::cmp::Reverse;
-
 use axum::Json;
 use axum::extract::State;
-use board::{Merge, SessionStatus, Timestamp};
+use board::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -12,11 +10,9 @@ use utoipa_axum::routes;
 
 use super::{Nothing, Path, Query, words};
 use crate::web::Window;
+use crate::web::merges::{in_the_way, merge_commit, merged};
 use crate::web::person::Person;
 use crate::web::problem::Problem;
-
-/// How many merges are remembered here.
-const MERGES: usize = 20;
 
 pub(super) fn router() -> OpenApiRouter<Window> {
     OpenApiRouter::new().routes(routes!(queue))
@@ -71,28 +67,18 @@ async fn queue(
 ) -> Result<Json<Queue>, Problem> {
     let open = window.project(&person, &project).await?;
     let board = &open.board;
-    let ended = window.chronicles.ended(window.desk.control.store().as_ref(), &open.id).await;
-    let ended = ended.map_err(|error| person.problem(&error))?;
     let title = |session: &board::Session| session.task().and_then(|id| Some(board.tasks.get(&id)?.title.clone()));
-    let mut verifying: Vec<_> =
-        board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying).collect();
-    verifying.sort_by_key(|session| (ended.get(&session.id).map(|(seq, _)| *seq), session.id));
-    let verifying = verifying.into_iter().map(|session| Verifying {
+    let verifying = window.verifying(&person, &open).await?;
+    let verifying = verifying.into_iter().map(|(session, since)| Verifying {
         session_id: session.id.to_string(),
         task_id: session.task().map(|id| id.to_string()),
         agent_id: session.agent.to_string(),
         title: title(session),
-        since: ended.get(&session.id).map(|(_, at)| *at),
+        since,
         waits_on: session.waits_to_merge().map(str::to_owned),
-        files: match session.workspace.as_ref().map(|facts| &facts.merge) {
-            Some(Merge::Waiting { files, .. }) => files.clone(),
-            Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Merged { .. }) | None => Vec::new(),
-        },
+        files: in_the_way(session).to_vec(),
     });
-    let in_target = |session: &&board::Session| merge_commit(session).is_some() && !session.is_live();
-    let mut merged: Vec<_> = board.sessions.values().map(AsRef::as_ref).filter(in_target).collect();
-    merged.sort_by_key(|session| Reverse((session.ended_at, session.id)));
-    let merged = merged.into_iter().take(MERGES).filter_map(|session| {
+    let merged = merged(board).into_iter().filter_map(|session| {
         Some(Merged {
             session_id: session.id.to_string(),
             task_id: session.task().map(|id| id.to_string()),
@@ -103,11 +89,4 @@ async fn queue(
         })
     });
     Ok(Json(Queue { verifying: verifying.collect(), merged: merged.collect() }))
-}
-
-fn merge_commit(session: &board::Session) -> Option<&str> {
-    match &session.workspace.as_ref()?.merge {
-        Merge::Merged { commit } => Some(commit),
-        Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
-    }
 }

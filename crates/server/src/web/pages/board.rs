@@ -13,6 +13,7 @@ use super::parts::{Chip, Note, move_word, note, priority_word, status_word, type
 use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, trouble};
 use crate::web::Window;
 use crate::web::person::Person;
+use crate::web::search::Search;
 
 /// Cards of a column, or rows of a tree, that are shown before one asks for more.
 const SHOWN: usize = 50;
@@ -43,30 +44,9 @@ enum View {
     Graph,
 }
 
-/// The longest search that is made.
-const LONGEST: usize = 200;
-
-/// What is searched for, read once for all tasks.
-struct Search(Vec<String>);
-
-impl Search {
-    fn takes(&self, task: &Task) -> bool {
-        if self.0.is_empty() {
-            return true;
-        }
-        let (title, id) = (task.title.to_lowercase(), task.id.to_string());
-        self.0.iter().all(|word| title.contains(word) || id == *word)
-    }
-}
-
 impl Wanted {
-    fn search(&self) -> Search {
-        let text: String = self.q.chars().take(LONGEST).collect();
-        Search(text.to_lowercase().split_whitespace().map(str::to_owned).collect())
-    }
-
     fn takes(&self, search: &Search, task: &Task) -> bool {
-        search.takes(task)
+        search.finds(task)
             && (self.assignee.is_empty() || task.assignee.as_ref().is_some_and(|agent| agent.as_str() == self.assignee))
             && (self.label.is_empty() || task.labels.contains(&self.label))
             && (self.priority.is_empty() || task.priority.as_str() == self.priority)
@@ -210,7 +190,7 @@ pub(super) async fn board(
 ) -> Answer {
     let open = window.project(&person, &project).await.map_err(trouble(&person))?;
     let (board, now, language) = (&open.board, open.now, person.language);
-    let search = wanted.search();
+    let search = Search::new(&wanted.q);
     let total = board.tasks.values().filter(|task| !task.is_step()).count();
     let found: Vec<&Task> =
         board.tasks.values().map(Arc::as_ref).filter(|task| !task.is_step() && wanted.takes(&search, task)).collect();

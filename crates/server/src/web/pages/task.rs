@@ -6,8 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use board::view::TaskDetail;
 use board::{
-    Board, CheckOutcome, Command, Merge, Mode, Mood, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
-    Timestamp, may_edit, news, say_rejection, say_why, why,
+    Board, CheckOutcome, Command, Merge, Mode, Mood, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId,
+    TaskType, Timestamp, may_edit, news, say_rejection, say_why, why,
 };
 use serde::Deserialize;
 
@@ -167,6 +167,8 @@ pub(super) async fn task(
         board.sessions.values().rev().map(Arc::as_ref).filter(|s| s.task() == Some(id)).take(NEWEST).collect();
     let examined = sessions.iter().find(|session| session.workspace.is_some());
     let admits = |command: &Command| board::admit(board, &person.actor(), command, now).is_ok();
+    let part = vec![NewTask::titled("a part like no other")];
+    let split = Command::CreateTasks { parent: Some(id), tasks: part, key: None };
     let depend = Command::ChangeDependencies { task: id, add: Vec::new(), remove: Vec::new(), forced: false };
     page(&TaskPage {
         task: facts(board, task, now, &person),
@@ -187,11 +189,7 @@ pub(super) async fn task(
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
         types: TaskType::ALL.iter().map(|t| (t.as_str(), type_word(*t, language))).collect(),
-        may_split: read_only.is_none()
-            && person.is_owner()
-            && !task.is_step()
-            && !task.is_settled()
-            && task.parent.is_none(),
+        may_split: person.is_owner() && admits(&split),
         may_assign: person.is_owner() && admits(&assign(board, task)),
         may_depend: person.is_owner() && !task.is_step() && task.status != Status::InProgress && admits(&depend),
         hears: hears(board, task).filter(|_| person.is_owner()),

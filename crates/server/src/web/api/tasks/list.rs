@@ -15,6 +15,7 @@ use super::super::shapes::Task;
 use super::super::{Path, Query};
 use crate::web::person::Person;
 use crate::web::problem::Problem;
+use crate::web::search::Search;
 use crate::web::{Open, Window};
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -45,9 +46,6 @@ pub(super) struct Wanted {
 }
 
 /// The place of a task in the list, most urgent first: `high.12`.
-/// Of a search, so many characters count.
-const LONGEST: usize = 200;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(Reverse<Priority>, TaskId);
 
@@ -121,7 +119,7 @@ impl Window {
 struct Filter<'a> {
     wanted: &'a Wanted,
     statuses: Vec<Status>,
-    words: Vec<String>,
+    search: Search,
 }
 
 impl<'a> Filter<'a> {
@@ -131,9 +129,8 @@ impl<'a> Filter<'a> {
         let statuses = statuses.map_err(|error| {
             Problem::bad_argument(format!("`status`: {error}"), "Put commas between several; `open` means todo.")
         })?;
-        let text: String = wanted.q.iter().flat_map(|text| text.chars()).take(LONGEST).collect();
-        let words = text.split_whitespace().map(str::to_lowercase).collect();
-        Ok(Self { wanted, statuses, words })
+        let search = Search::new(wanted.q.as_deref().unwrap_or_default());
+        Ok(Self { wanted, statuses, search })
     }
 
     fn wants(&self, task: &board::Task) -> bool {
@@ -144,14 +141,6 @@ impl<'a> Filter<'a> {
             && assignee.as_ref().is_none_or(|agent| task.assignee.as_ref() == Some(agent))
             && parent.is_none_or(|parent| task.parent == Some(parent))
             && label.as_ref().is_none_or(|label| task.labels.contains(label))
-            && self.has_words(task)
-    }
-
-    fn has_words(&self, task: &board::Task) -> bool {
-        if self.words.is_empty() {
-            return true;
-        }
-        let title = task.title.to_lowercase();
-        self.words.iter().all(|word| title.contains(word.as_str()) || word.parse() == Ok(task.id))
+            && self.search.finds(task)
     }
 }

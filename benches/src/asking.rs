@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use board::{Actor, Command, Driver, NewTask, Purpose, SessionId, Status, TaskId};
-use control::{Attendance, Control, NewSecret, Project, SystemClock, token_hash};
+use control::{Control, NewSecret, ProcessLifetime, Project, SystemClock, token_hash};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ServerCapabilities, ServerConfig};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -29,14 +29,16 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
 }
 
 async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
-    let control = Control::new(Arc::new(SqliteStore::open(path)?), Arc::new(SystemClock), Attendance::Staying);
+    let control = Control::new(Arc::new(SqliteStore::open(path)?), Arc::new(SystemClock), ProcessLifetime::LongLived);
     let project = control.project(&id()).await?;
     let secrets = prepare(&project).await?;
-    let closing = CancellationToken::new();
-    let mcp = Mcp::new(control, closing.clone()).await?;
+    let shutdown = CancellationToken::new();
+    let mcp = Mcp::new(control, shutdown.clone()).await?;
     let here = Listen::Tcp("127.0.0.1:0".into());
-    let (asked, nothing) =
-        (Door::open(mcp, closing.clone(), &here, &[]).await?, Door::open(Nothing, closing.clone(), &here, &[]).await?);
+    let (asked, nothing) = (
+        Door::open(mcp, shutdown.clone(), &here, &[]).await?,
+        Door::open(Nothing, shutdown.clone(), &here, &[]).await?,
+    );
     let urls = [asked.mcp_url(), nothing.mcp_url()];
     let serving = [tokio::spawn(asked.serve()), tokio::spawn(nothing.serve())];
     let (mut ours, mut theirs) = (0.0, 0.0);
@@ -44,7 +46,7 @@ async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
         ours += calls(&urls[0], "get_next_action", &secrets).await?;
         theirs += calls(&urls[1], "nothing", &secrets).await?;
     }
-    closing.cancel();
+    shutdown.cancel();
     for server in serving {
         server.await?;
     }

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use board::{Actor, AgentSpec, Client, Command, Destination, Mode, NewTask, ProjectId, Settings, Status, TaskId, What};
-use control::{Attendance, Control, SystemClock};
+use board::{
+    Actor, AgentSpec, Client, Command, Destination, EventKind, Mode, NewTask, ProjectId, Settings, Status, TaskId,
+};
+use control::{Control, ProcessLifetime, SystemClock};
 use runner::{Git, Options, Places, Runner, Yard};
 use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +43,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         git.run(arguments).await?;
     }
     let store = Arc::new(SqliteStore::open(root.join("saihai.db"))?);
-    let control = Control::new(store, Arc::new(SystemClock), Attendance::Staying);
+    let control = Control::new(store, Arc::new(SystemClock), ProcessLifetime::LongLived);
     let id: ProjectId = "bench".parse()?;
     let project = control.project(&id).await?;
     let owner = || Actor::Owner("bench".into());
@@ -65,15 +67,15 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         mcp_url: "http://127.0.0.1:1/mcp".into(),
     };
     let (running, _notices) = Runner::new(project.clone(), yard.clone(), options);
-    let closing = CancellationToken::new();
-    let ran = tokio::spawn(running.run(closing.clone(), true));
+    let shutdown = CancellationToken::new();
+    let ran = tokio::spawn(running.run(shutdown.clone(), true));
     let (mut own, mut with_git) = (Vec::new(), Vec::new());
     for number in 0..LAUNCHES {
         let task = NewTask { assignee: Some("worker".parse()?), ..NewTask::titled(format!("Launch {number}")) };
         let receipt =
             project.submit(owner(), Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await?;
         let created = receipt.events.iter().find_map(|event| match &event.what {
-            What::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+            EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
             _ => None,
         });
         let task: TaskId = created.ok_or_else(|| anyhow::anyhow!("no task"))?;
@@ -88,7 +90,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         own.push(took.saturating_sub(git.saturating_sub(git_before)));
         settled(&project, task).await?;
     }
-    closing.cancel();
+    shutdown.cancel();
     ran.await??;
     let (own, whole) = (crate::median(own), crate::median(with_git));
     Ok(vec![Row {

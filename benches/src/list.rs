@@ -52,7 +52,8 @@ pub(crate) async fn prepare(home: &Path, tasks: usize) -> anyhow::Result<()> {
     add_tasks(&project, tasks).await?;
     // The project is found by its id, in the installation.
     let store = std::sync::Arc::new(store::SqliteStore::open(home.join("saihai.db"))?);
-    let control = control::Control::new(store, std::sync::Arc::new(control::SystemClock), control::Attendance::Passing);
+    let control =
+        control::Control::new(store, std::sync::Arc::new(control::SystemClock), control::ProcessLifetime::ShortLived);
     let add = board::InstallationCommand::AddProject { id: id(), path: home.display().to_string() };
     control.installation().await?.submit(crate::project::owner(), add).await?;
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use board::{
     Actor, AgentId, AgentSpec, Command, Decompose, Destination, Limits, NewTask, ProjectId, Settings, Status, TaskId,
 };
-use control::{Attendance, Control, Project, SystemClock};
+use control::{Control, ProcessLifetime, Project, SystemClock};
 use store::SqliteStore;
 
 pub(crate) fn id() -> ProjectId {
@@ -23,7 +23,7 @@ pub(crate) fn worker() -> AgentId {
 
 pub(crate) async fn open(path: &Path) -> anyhow::Result<Project> {
     let store = SqliteStore::open(path)?;
-    Ok(Control::new(Arc::new(store), Arc::new(SystemClock), Attendance::Passing).project(&id()).await?)
+    Ok(Control::new(Arc::new(store), Arc::new(SystemClock), ProcessLifetime::ShortLived).project(&id()).await?)
 }
 
 /// Settings and a worker whose limits are no obstacle.

@@ -7,7 +7,7 @@ use crate::apply::apply;
 use crate::board::Board;
 use crate::command::{Command, Destination, NewTask};
 use crate::event::TaskEdit;
-use crate::next_action::{Choice, Step};
+use crate::next_action::{Choice, NextAction};
 use crate::session::{Outcome, Session};
 use crate::task::{Context, Status, Task};
 use crate::verdict::Rejection;
@@ -68,7 +68,7 @@ impl Tool {
 
 /// A task in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Brief {
+pub struct TaskSummary {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
@@ -91,19 +91,19 @@ pub struct Progress {
 /// The answer to `get_next_action`, but for the wording of its instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    pub step: Step,
+    pub action: NextAction,
     pub tools: Vec<Tool>,
-    pub task: Option<Brief>,
-    pub subtask: Option<Brief>,
+    pub task: Option<TaskSummary>,
+    pub subtask: Option<TaskSummary>,
     pub progress: Option<Progress>,
     /// The children that a manager waits for.
-    pub waiting: Vec<Brief>,
+    pub waiting: Vec<TaskSummary>,
     /// The children that exist, so that nothing is created twice (N5, F3).
-    pub children: Vec<Brief>,
+    pub children: Vec<TaskSummary>,
     pub feedback: Option<Rejection>,
 }
 
-impl Step {
+impl NextAction {
     /// The `action` on the wire.
     pub fn action(self) -> &'static str {
         match self {
@@ -161,36 +161,36 @@ impl Step {
 
 impl Answer {
     /// The answer that goes with a step, on the board on which the step was given.
-    pub fn of(board: &Board, session: SessionId, step: Step, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn of(board: &Board, session: SessionId, action: NextAction, now: Timestamp) -> Result<Self, Refusal> {
         let session = board.session(session)?;
         let task = session.task().map(|id| board.task(id)).transpose()?;
-        let subtask = match step {
-            Step::ExecuteSubtask(id) | Step::StartSubtask(id) => {
+        let subtask = match action {
+            NextAction::ExecuteSubtask(id) | NextAction::StartSubtask(id) => {
                 let task = board.task(id)?;
-                Some(Brief { description: Some(task.description.clone()), ..brief(task) })
+                Some(TaskSummary { description: Some(task.description.clone()), ..summary(task) })
             }
             _ => None,
         };
-        let waits = |child: &&Task| step == Step::Wait && child.status == Status::InProgress;
+        let waits = |child: &&Task| action == NextAction::Wait && child.status == Status::InProgress;
         let waiting = task.into_iter().flat_map(|task| board.live_children(task)).filter(waits);
-        let shows_children = matches!(step, Step::Adjust | Step::ReviewBlocks | Step::Rework);
+        let shows_children = matches!(action, NextAction::Adjust | NextAction::ReviewBlocks | NextAction::Rework);
         let children = task.into_iter().filter(|_| shows_children).flat_map(|task| board.live_children(task));
-        let offer = Offer { board, session, task, now };
+        let legal = LegalCalls { board, session, task, now };
         Ok(Self {
-            step,
-            tools: offer.tools(step),
-            task: task.map(brief),
+            action,
+            tools: legal.tools(action),
+            task: task.map(summary),
             subtask,
             progress: task.filter(|task| !task.children.is_empty()).map(|task| progress(board, task)),
-            waiting: waiting.map(brief).collect(),
-            children: children.map(brief).collect(),
+            waiting: waiting.map(summary).collect(),
+            children: children.map(summary).collect(),
             feedback: task.and_then(|task| task.feedback.clone()),
         })
     }
 }
 
-fn brief(task: &Task) -> Brief {
-    Brief { id: task.id, title: task.title.clone(), status: task.status, description: None }
+fn summary(task: &Task) -> TaskSummary {
+    TaskSummary { id: task.id, title: task.title.clone(), status: task.status, description: None }
 }
 
 fn progress(board: &Board, task: &Task) -> Progress {
@@ -210,27 +210,27 @@ fn progress(board: &Board, task: &Task) -> Progress {
 }
 
 /// Finds out which calls would be accepted, by asking the decider itself (F8).
-struct Offer<'a> {
+struct LegalCalls<'a> {
     board: &'a Board,
     session: &'a Session,
     task: Option<&'a Task>,
     now: Timestamp,
 }
 
-impl Offer<'_> {
-    fn tools(&self, step: Step) -> Vec<Tool> {
-        let wanted: &[Tool] = match step {
-            Step::Stop(_) => &[Tool::SaveContext, Tool::Logout],
-            Step::ReportModel => &[Tool::ReportModel],
-            Step::GetPendingMessages => &[Tool::GetPendingMessages, Tool::SendMessage],
-            Step::WaitForMessages => &[Tool::GetNextAction],
-            Step::LeaveChat | Step::LogOut | Step::Wait => &[Tool::Logout],
-            Step::GetTask => &[Tool::GetMyTask],
-            Step::CreateSubtasks => &[Tool::CreateTasksBatch],
-            Step::Work => &[Tool::SaveContext, Tool::ReportCompleted],
-            Step::Rework => &[Tool::CreateTask, Tool::ReportCompleted],
-            Step::Start => &[Tool::ListTasks, Tool::ListSubordinates, Tool::AssignTask, Tool::UpdateTaskStatus],
-            Step::Adjust => &[
+impl LegalCalls<'_> {
+    fn tools(&self, action: NextAction) -> Vec<Tool> {
+        let wanted: &[Tool] = match action {
+            NextAction::Stop(_) => &[Tool::SaveContext, Tool::Logout],
+            NextAction::ReportModel => &[Tool::ReportModel],
+            NextAction::GetPendingMessages => &[Tool::GetPendingMessages, Tool::SendMessage],
+            NextAction::WaitForMessages => &[Tool::GetNextAction],
+            NextAction::LeaveChat | NextAction::LogOut | NextAction::Wait => &[Tool::Logout],
+            NextAction::GetTask => &[Tool::GetMyTask],
+            NextAction::CreateSubtasks => &[Tool::CreateTasksBatch],
+            NextAction::Work => &[Tool::SaveContext, Tool::ReportCompleted],
+            NextAction::Rework => &[Tool::CreateTask, Tool::ReportCompleted],
+            NextAction::Start => &[Tool::ListTasks, Tool::ListSubordinates, Tool::AssignTask, Tool::UpdateTaskStatus],
+            NextAction::Adjust => &[
                 Tool::ListTasks,
                 Tool::GetTask,
                 Tool::AssignTask,
@@ -241,9 +241,9 @@ impl Offer<'_> {
                 Tool::BlockTask,
                 Tool::CancelTask,
             ],
-            Step::ReportCompletion => &[Tool::ReportCompleted],
-            Step::ExecuteSubtask(_) | Step::StartSubtask(_) => &[Tool::UpdateTaskStatus],
-            Step::ReviewBlocks => &[
+            NextAction::ReportCompletion => &[Tool::ReportCompleted],
+            NextAction::ExecuteSubtask(_) | NextAction::StartSubtask(_) => &[Tool::UpdateTaskStatus],
+            NextAction::ReviewBlocks => &[
                 Tool::ListTasks,
                 Tool::GetTask,
                 Tool::UpdateTaskStatus,
@@ -251,7 +251,7 @@ impl Offer<'_> {
                 Tool::CancelTask,
                 Tool::ReportCompleted,
             ],
-            Step::SituationalAwareness => &[
+            NextAction::SituationalAwareness => &[
                 Tool::ListTasks,
                 Tool::GetRecentCompletions,
                 Tool::GetTask,
@@ -261,13 +261,13 @@ impl Offer<'_> {
         };
         let manager = self.board.agents.get(&self.session.agent).is_some_and(|agent| agent.is_manager());
         let own = |tool: &Tool| manager || !tool.is_managers();
-        wanted.iter().copied().filter(|tool| own(tool) && self.is_open(*tool, step)).collect()
+        wanted.iter().copied().filter(|tool| own(tool) && self.is_open(*tool, action)).collect()
     }
 
-    fn is_open(&self, tool: Tool, step: Step) -> bool {
-        match example_calls(self.board, self.session, self.task, tool, step) {
+    fn is_open(&self, tool: Tool, action: NextAction) -> bool {
+        match example_calls(self.board, self.session, self.task, tool, action) {
             Some(calls) => {
-                calls.iter().any(|call| self.accepted(self.board, call)) || self.open_after_assigning(tool, step)
+                calls.iter().any(|call| self.accepted(self.board, call)) || self.open_after_assigning(tool, action)
             }
             None => true,
         }
@@ -278,18 +278,18 @@ impl Offer<'_> {
     }
 
     /// Starting may need assigning first, which the same instruction asks for.
-    fn open_after_assigning(&self, tool: Tool, step: Step) -> bool {
-        if tool != Tool::UpdateTaskStatus || step != Step::Start {
+    fn open_after_assigning(&self, tool: Tool, action: NextAction) -> bool {
+        if tool != Tool::UpdateTaskStatus || action != NextAction::Start {
             return false;
         }
-        let assigning = example_calls(self.board, self.session, self.task, Tool::AssignTask, step);
+        let assigning = example_calls(self.board, self.session, self.task, Tool::AssignTask, action);
         assigning.into_iter().flatten().any(|assign| {
             let Ok(events) = admit(self.board, &Actor::Session(self.session.id), &assign, self.now) else {
                 return false;
             };
             let mut board = self.board.clone();
             events.iter().for_each(|event| apply(&mut board, event));
-            let starting = example_calls(&board, self.session, self.task, tool, step);
+            let starting = example_calls(&board, self.session, self.task, tool, action);
             starting.into_iter().flatten().any(|start| self.accepted(&board, &start))
         })
     }
@@ -301,7 +301,7 @@ pub fn example_calls(
     session: &Session,
     task: Option<&Task>,
     tool: Tool,
-    step: Step,
+    action: NextAction,
 ) -> Option<Vec<Command>> {
     let children = || task.into_iter().flat_map(|task| board.live_children(task)).filter(|child| !child.is_settled());
     let moves = |to: &[Status]| -> Vec<Command> {
@@ -320,7 +320,7 @@ pub fn example_calls(
             vec![Command::CreateTasks { parent: None, tasks: vec![NewTask::titled(title)], key: None }]
         }
         Tool::ReportCompleted => {
-            let result = if step == Step::ReviewBlocks { Outcome::Blocked } else { Outcome::Success };
+            let result = if action == NextAction::ReviewBlocks { Outcome::Blocked } else { Outcome::Success };
             vec![Command::ReportCompleted { result, summary: "x".into(), next_steps: None }]
         }
         Tool::SelectAction => Choice::ALL.iter().map(|c| Command::SelectAction { choice: *c, reason: None }).collect(),
@@ -332,18 +332,18 @@ pub fn example_calls(
                     forced: false,
                 })
             };
-            let open =
-                children().filter(|child| step != Step::Start || child.assignee.is_none() || inactive(board, child));
+            let open = children()
+                .filter(|child| action != NextAction::Start || child.assignee.is_none() || inactive(board, child));
             open.flat_map(|child| to(child.id)).collect()
         }
         Tool::UpdateTask => {
             let edit = TaskEdit { description: Some("\u{2026}".into()), ..TaskEdit::default() };
             children().map(|child| Command::EditTask { task: child.id, edit: edit.clone(), forced: false }).collect()
         }
-        Tool::UpdateTaskStatus => match step {
-            Step::StartSubtask(id) => vec![move_to(id, Status::InProgress)],
-            Step::ExecuteSubtask(id) => vec![move_to(id, Status::Done)],
-            Step::Start => moves(&[Status::InProgress]),
+        Tool::UpdateTaskStatus => match action {
+            NextAction::StartSubtask(id) => vec![move_to(id, Status::InProgress)],
+            NextAction::ExecuteSubtask(id) => vec![move_to(id, Status::Done)],
+            NextAction::Start => moves(&[Status::InProgress]),
             _ => children().flat_map(|child| lifting(child).map(|to| move_to(child.id, to))).collect(),
         },
         Tool::BlockTask => moves(&[Status::Blocked]),

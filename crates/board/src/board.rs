@@ -6,7 +6,7 @@ use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::{Kind, Status, Task};
@@ -60,15 +60,15 @@ impl Board {
     }
 
     pub fn task(&self, id: TaskId) -> Result<&Task, Refusal> {
-        self.tasks.get(&id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchTask(id).into())
+        self.tasks.get(&id).map(Arc::as_ref).ok_or_else(|| RefusalReason::NoSuchTask(id).into())
     }
 
     pub fn agent(&self, id: &AgentId) -> Result<&Agent, Refusal> {
-        self.agents.get(id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchAgent(id.clone()).into())
+        self.agents.get(id).map(Arc::as_ref).ok_or_else(|| RefusalReason::NoSuchAgent(id.clone()).into())
     }
 
     pub fn session(&self, id: SessionId) -> Result<&Session, Refusal> {
-        self.sessions.get(&id).map(Arc::as_ref).ok_or_else(|| Because::NoSuchSession(id).into())
+        self.sessions.get(&id).map(Arc::as_ref).ok_or_else(|| RefusalReason::NoSuchSession(id).into())
     }
 
     /// The session whose credential has this hash, also if it is over.

@@ -3,7 +3,7 @@
 use crate::agent::AgentSpec;
 use crate::event::TaskEdit;
 use crate::lifecycle::Move;
-use crate::next_action::{Choice, Step};
+use crate::next_action::{Choice, NextAction};
 use crate::session::{DodResult, Driver, Outcome, ProcessEnd, Purpose, Usage};
 use crate::settings::Settings;
 use crate::task::{Context, Priority, Status, TaskType};
@@ -180,7 +180,7 @@ pub enum Command {
     /// Calls that left no event of their own, and answers that were given again.
     CountCalls {
         calls: u32,
-        repeated: Option<(Step, u32)>,
+        repeated: Option<(NextAction, u32)>,
     },
 
     SendMessage {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentSpec;
 use crate::fuel::Fuel;
-use crate::next_action::{Choice, Step};
-use crate::session::{Claim, DodResult, Driver, ModelReport, ProcessEnd, Purpose, StopCause, Usage};
+use crate::next_action::{Choice, NextAction};
+use crate::session::{CompletionReport, DodResult, Driver, ModelReport, ProcessEnd, Purpose, StopCause, Usage};
 use crate::settings::Settings;
 use crate::task::{Context, Kind, Priority, Status, TaskType};
 use crate::verdict::{Verdict, WorkspaceFacts};
@@ -16,7 +16,7 @@ use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash
 pub struct Event {
     pub at: Timestamp,
     pub by: Actor,
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// A task as it was created.
@@ -51,7 +51,7 @@ pub struct TaskEdit {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum EventKind {
     ProjectConfigured {
         settings: Box<Settings>,
     },
@@ -149,14 +149,18 @@ pub enum What {
     TaskFetched {
         session: SessionId,
     },
-    StepGiven {
+    #[serde(rename = "step_given")]
+    ActionGiven {
         session: SessionId,
-        step: Step,
+        #[serde(rename = "step")]
+        action: NextAction,
     },
-    /// A step was given again so many times, and nothing had changed.
-    StepRepeated {
+    /// The same next action was given again this often, and nothing had changed in between.
+    #[serde(rename = "step_repeated")]
+    ActionRepeated {
         session: SessionId,
-        step: Step,
+        #[serde(rename = "step")]
+        action: NextAction,
         times: u32,
     },
     ActionChosen {
@@ -166,7 +170,8 @@ pub enum What {
     },
     CompletionReported {
         session: SessionId,
-        claim: Claim,
+        #[serde(rename = "claim")]
+        report: CompletionReport,
     },
     ContextSaved {
         session: SessionId,
@@ -221,8 +226,8 @@ impl Event {
     pub const VERSION: u16 = 1;
 
     /// The name of what happened, such as `task_moved`.
-    pub fn kind(&self) -> &'static str {
-        self.what.kind()
+    pub fn name(&self) -> &'static str {
+        self.what.name()
     }
 
     /// The JSON text that the log keeps. Its time is kept beside it.
@@ -244,16 +249,16 @@ impl Event {
         let mut event = self.clone();
         let hidden = || SecretHash("(hidden)".into());
         match &mut event.what {
-            What::PasskeySet { hash, .. } => *hash = hidden(),
-            What::RosterApplied { present, .. } => present.iter_mut().for_each(|spec| *spec = spec.redacted()),
-            What::SessionClaimed { credential: Some(credential), .. } => *credential = hidden(),
+            EventKind::PasskeySet { hash, .. } => *hash = hidden(),
+            EventKind::RosterApplied { present, .. } => present.iter_mut().for_each(|spec| *spec = spec.redacted()),
+            EventKind::SessionClaimed { credential: Some(credential), .. } => *credential = hidden(),
             _ => {}
         }
         event
     }
 }
 
-impl What {
+impl EventKind {
     /// The tasks it is about, apart from that of its session.
     pub fn tasks(&self) -> Vec<TaskId> {
         match self {
@@ -283,8 +288,8 @@ impl What {
             | Self::Judged { session, .. }
             | Self::ModelReported { session, .. }
             | Self::TaskFetched { session }
-            | Self::StepGiven { session, .. }
-            | Self::StepRepeated { session, .. }
+            | Self::ActionGiven { session, .. }
+            | Self::ActionRepeated { session, .. }
             | Self::ActionChosen { session, .. }
             | Self::CompletionReported { session, .. }
             | Self::ContextSaved { session, .. }
@@ -296,7 +301,7 @@ impl What {
         }
     }
 
-    pub fn kind(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::ProjectConfigured { .. } => "project_configured",
             Self::ProjectPaused => "project_paused",
@@ -319,8 +324,8 @@ impl What {
             Self::Judged { .. } => "judged",
             Self::ModelReported { .. } => "model_reported",
             Self::TaskFetched { .. } => "task_fetched",
-            Self::StepGiven { .. } => "step_given",
-            Self::StepRepeated { .. } => "step_repeated",
+            Self::ActionGiven { .. } => "step_given",
+            Self::ActionRepeated { .. } => "step_repeated",
             Self::ActionChosen { .. } => "action_chosen",
             Self::CompletionReported { .. } => "completion_reported",
             Self::ContextSaved { .. } => "context_saved",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::board::Board;
-use crate::next_action::Step;
+use crate::next_action::NextAction;
 use crate::session::Session;
 use crate::task::Task;
 use crate::verdict::{Inconclusive, Verdict};
@@ -36,7 +36,7 @@ impl Fuel {
 
 /// What is left, for people to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct RemainingFuel {
     pub attempts: u32,
     pub retries_by_agents: u32,
     pub idle_sessions: u32,
@@ -44,9 +44,9 @@ pub struct Left {
     pub children: u32,
 }
 
-pub fn left(board: &Board, task: &Task) -> Left {
+pub fn left(board: &Board, task: &Task) -> RemainingFuel {
     let limits = &board.settings.limits;
-    Left {
+    RemainingFuel {
         attempts: limits.max_attempts.saturating_sub(task.used.attempts),
         retries_by_agents: limits.max_retries.saturating_sub(task.used.retries_by_agents),
         idle_sessions: limits.max_idle_sessions.saturating_sub(task.used.idle_sessions),
@@ -66,18 +66,18 @@ pub(crate) fn last_fact(board: &Board, session: &Session) -> Seq {
     }
 }
 
-/// How often `step` has been given to the session since the last new fact.
-pub(crate) fn times_given(board: &Board, session: &Session, step: &Step) -> u32 {
-    if session.given.since_fact != last_fact(board, session) {
+/// How often `action` has been given to the session since the last new fact.
+pub(crate) fn times_given(board: &Board, session: &Session, action: &NextAction) -> u32 {
+    if session.answers_given.since_fact != last_fact(board, session) {
         return 0;
     }
-    session.given.counts.iter().find(|(given, _)| given == step).map_or(0, |(_, times)| *times)
+    session.answers_given.counts.iter().find(|(given, _)| given == action).map_or(0, |(_, times)| *times)
 }
 
-/// How often `step` may be given again before the work is parked (G2); `None` if giving it would be
+/// How often `action` may be given again before the work is parked (G2); `None` if giving it would be
 /// more than a repetition.
-pub fn repeats_left(board: &Board, session: &Session, step: Step) -> Option<u32> {
-    let times = times_given(board, session, &step);
+pub fn repeats_left(board: &Board, session: &Session, action: NextAction) -> Option<u32> {
+    let times = times_given(board, session, &action);
     let repeats = times > 0 && session.task().is_some();
     repeats.then(|| board.settings.limits.max_repeats.saturating_sub(times + 1))
 }

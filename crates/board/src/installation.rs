@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::text_limits::{self, Field};
 use crate::words::words;
 use crate::{Actor, ProjectId, SecretHash, Seq, Timestamp};
@@ -100,12 +100,12 @@ pub enum InstallationCommand {
 pub struct InstallationEvent {
     pub at: Timestamp,
     pub by: Actor,
-    pub what: InstallationWhat,
+    pub what: InstallationEventKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum InstallationWhat {
+pub enum InstallationEventKind {
     ProjectAdded {
         id: ProjectId,
         path: String,
@@ -159,21 +159,21 @@ impl Installation {
         match actor {
             // To log in and out is everybody's; whoever lets them has seen their secret.
             Actor::Owner(_) | Actor::System => {}
-            Actor::Session(_) | Actor::Runner(_) => return Err(Because::OwnersOnly.into()),
+            Actor::Session(_) | Actor::Runner(_) => return Err(RefusalReason::OwnersOnly.into()),
         }
         let event = |what| InstallationEvent { at: now, by: actor.clone(), what };
         let what = match command {
             // One project for each path, whoever was first.
             InstallationCommand::AddProject { path, .. } if self.project_at(path).is_some() => return Ok(Vec::new()),
             InstallationCommand::AddProject { id, path } => match self.projects.get(id) {
-                Some(_) => return Err(Because::ProjectTaken(id.clone()).into()),
-                None => InstallationWhat::ProjectAdded { id: id.clone(), path: path.clone() },
+                Some(_) => return Err(RefusalReason::ProjectTaken(id.clone()).into()),
+                None => InstallationEventKind::ProjectAdded { id: id.clone(), path: path.clone() },
             },
             InstallationCommand::CreateToken(new) => self.create(new)?,
             InstallationCommand::LogIn { with, id, hash, expires_at } => {
-                let shown = self.tokens.get(with).ok_or_else(|| Because::NoSuchToken(with.clone()))?;
+                let shown = self.tokens.get(with).ok_or_else(|| RefusalReason::NoSuchToken(with.clone()))?;
                 if !shown.is_good(now) || shown.used_as == TokenUse::Browser {
-                    return Err(Because::NotAuthenticated.into());
+                    return Err(RefusalReason::NotAuthenticated.into());
                 }
                 let created = self.create(&NewToken {
                     id: id.clone(),
@@ -186,37 +186,37 @@ impl Installation {
                     given_for: (shown.used_as == TokenUse::Bearer).then(|| with.clone()),
                 })?;
                 let spent =
-                    (shown.used_as == TokenUse::Link).then(|| InstallationWhat::TokenRevoked { id: with.clone() });
+                    (shown.used_as == TokenUse::Link).then(|| InstallationEventKind::TokenRevoked { id: with.clone() });
                 return Ok(spent.into_iter().chain([created]).map(event).collect());
             }
             InstallationCommand::RevokeToken { id } => match self.tokens.get(id) {
-                None => return Err(Because::NoSuchToken(id.clone()).into()),
+                None => return Err(RefusalReason::NoSuchToken(id.clone()).into()),
                 Some(token) if token.revoked => return Ok(Vec::new()),
-                Some(_) => InstallationWhat::TokenRevoked { id: id.clone() },
+                Some(_) => InstallationEventKind::TokenRevoked { id: id.clone() },
             },
         };
         Ok(vec![event(what)])
     }
 
-    fn create(&self, new: &NewToken) -> Result<InstallationWhat, Refusal> {
+    fn create(&self, new: &NewToken) -> Result<InstallationEventKind, Refusal> {
         let NewToken { id, role, name, hash, used_as, expires_at, given_for } = new.clone();
         if self.tokens.contains_key(&id) {
-            return Err(Because::TokenTaken(id).into());
+            return Err(RefusalReason::TokenTaken(id).into());
         }
         if !name.is_empty() {
             text_limits::check(Field::Name, &name)?;
         }
-        Ok(InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at, given_for })
+        Ok(InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for })
     }
 
     pub fn apply(&mut self, event: &InstallationEvent) {
         self.seq += 1;
         match &event.what {
-            InstallationWhat::ProjectAdded { id, path } => {
+            InstallationEventKind::ProjectAdded { id, path } => {
                 let project = Project { id: id.clone(), path: path.clone(), added_at: event.at };
                 self.projects.insert(id.clone(), project);
             }
-            InstallationWhat::TokenCreated { id, role, name, hash, used_as, expires_at, given_for } => {
+            InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for } => {
                 let token = Token {
                     id: id.clone(),
                     role: *role,
@@ -230,7 +230,7 @@ impl Installation {
                 };
                 self.tokens.insert(id.clone(), token);
             }
-            InstallationWhat::TokenRevoked { id } => {
+            InstallationEventKind::TokenRevoked { id } => {
                 if let Some(token) = self.tokens.get_mut(id) {
                     token.revoked = true;
                 }
@@ -242,11 +242,11 @@ impl Installation {
 impl InstallationEvent {
     pub const VERSION: u16 = 1;
 
-    pub fn kind(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self.what {
-            InstallationWhat::ProjectAdded { .. } => "project_added",
-            InstallationWhat::TokenCreated { .. } => "token_created",
-            InstallationWhat::TokenRevoked { .. } => "token_revoked",
+            InstallationEventKind::ProjectAdded { .. } => "project_added",
+            InstallationEventKind::TokenCreated { .. } => "token_created",
+            InstallationEventKind::TokenRevoked { .. } => "token_revoked",
         }
     }
 }

@@ -12,15 +12,16 @@ mod answer;
 mod apply;
 mod board;
 mod command;
+mod cycles;
 mod event;
 mod fuel;
 mod id;
 mod installation;
 mod interrupt;
+mod legal_moves;
 pub mod lifecycle;
 mod message;
 mod next_action;
-mod offers;
 mod readiness;
 mod refusal;
 mod session;
@@ -33,40 +34,41 @@ mod text_limits;
 mod time;
 mod verdict;
 pub mod view;
-mod waits;
 mod why;
 mod words;
 
 pub use actor::{Actor, Party};
 pub use admit::{admit, next_due};
 pub use agent::{Agent, AgentSpec, Chat, Client, Decompose, EnvValue, Hierarchy, Mode, Scope, SecretHash};
-pub use answer::{Answer, Brief, Progress, Tool, example_calls};
+pub use answer::{Answer, Progress, TaskSummary, Tool, example_calls};
 pub use apply::apply;
 pub use board::Board;
 pub use command::{Command, DependsOn, Destination, NewTask};
-pub use event::{BadEvent, CreatedTask, Event, TaskEdit, What};
-pub use fuel::{Fuel, Left, left, repeats_left};
+pub use event::{BadEvent, CreatedTask, Event, EventKind, TaskEdit};
+pub use fuel::{Fuel, RemainingFuel, left, repeats_left};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
 pub use installation::{
-    Installation, InstallationCommand, InstallationEvent, InstallationWhat, NewToken, Project, Role, Token, TokenId,
-    TokenUse,
+    Installation, InstallationCommand, InstallationEvent, InstallationEventKind, NewToken, Project, Role, Token,
+    TokenId, TokenUse,
 };
 pub use interrupt::{Interrupt, interrupt};
+pub use legal_moves::{LegalMove, legal_moves, may_edit};
 pub use message::Message;
-pub use next_action::{Choice, Step, next_action};
-pub use offers::{Offer, may_edit, offers};
+pub use next_action::{Choice, NextAction, next_action};
 pub use readiness::{Obstacle, can_start, obstacles};
-pub use refusal::{Because, Code, Refusal};
+pub use refusal::{Code, Refusal, RefusalReason};
 pub use session::{
-    Claim, DodResult, Driver, EndReason, ModelReport, Outcome, ProcessEnd, Purpose, Session, SessionStatus, StopCause,
-    Usage, VendorTrouble,
+    CompletionReport, DodResult, Driver, EndReason, ModelReport, Outcome, ProcessEnd, Purpose, Session, SessionStatus,
+    StopCause, Usage, VendorTrouble,
 };
 pub use settings::{
     Check, Completion, Dod, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, Sandbox, Settings,
 };
 pub use staffing::{Action, Reason, Staffing, must_stop, staff_chat, staff_task, staffing};
-pub use task::{Block, Closing, Context, Kind, Marks, Priority, Status, Task, TaskType, Used, slug};
-pub use text::{Audience, Mood, News, clean, instruction, news, one_line, say_reason, say_rejection, say_why, spoken};
+pub use task::{Block, Conclusion, Context, Kind, Priority, Status, Task, TaskType, Used, Watermarks, slug};
+pub use text::{
+    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_reason, say_rejection, say_why,
+};
 pub use text_limits::Field;
 pub use time::{Span, Timestamp};
 pub use verdict::{

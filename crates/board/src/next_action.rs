@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::board::Board;
 use crate::interrupt::{Interrupt, interrupt};
 use crate::readiness;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Purpose, Session};
 use crate::task::{Status, Task};
 use crate::words::words;
@@ -19,7 +19,7 @@ words! {
 /// The next step of a session. What it is called on the wire is in [`crate::Answer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum NextAction {
     Stop(Interrupt),
     ReportModel,
     GetPendingMessages,
@@ -50,7 +50,7 @@ struct View<'a> {
     now: Timestamp,
 }
 
-type Row = (&'static str, fn(&View<'_>) -> Option<Step>);
+type Row = (&'static str, fn(&View<'_>) -> Option<NextAction>);
 
 /// N2.2 to N2.18 in their order, which is their meaning (F10).
 const TABLE: [Row; 17] = [
@@ -75,10 +75,10 @@ const TABLE: [Row; 17] = [
 
 /// The next step of a session, and the row of N2 that gave it. The same board always gives the
 /// same answer (N6); a session that is over is refused (N2.1).
-pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<(Step, &'static str), Refusal> {
+pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<(NextAction, &'static str), Refusal> {
     let session = board.session(session)?;
     if !session.can_call() {
-        return Err(Because::StaleSession(session.id).into());
+        return Err(RefusalReason::StaleSession(session.id).into());
     }
     let view = View {
         board,
@@ -88,37 +88,37 @@ pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<
         now,
     };
     let found = TABLE.iter().find_map(|(id, row)| row(&view).map(|step| (step, *id)));
-    Ok(found.unwrap_or((Step::LogOut, "N2.7")))
+    Ok(found.unwrap_or((NextAction::LogOut, "N2.7")))
 }
 
-fn interrupted(view: &View<'_>) -> Option<Step> {
-    interrupt(view.board, view.session).map(Step::Stop)
+fn interrupted(view: &View<'_>) -> Option<NextAction> {
+    interrupt(view.board, view.session).map(NextAction::Stop)
 }
 
 /// Not asked of a session that has reported: its calls are over (F8).
-fn model_unknown(view: &View<'_>) -> Option<Step> {
-    (view.session.model.is_none() && view.session.claim.is_none()).then_some(Step::ReportModel)
+fn model_unknown(view: &View<'_>) -> Option<NextAction> {
+    (view.session.model.is_none() && view.session.report.is_none()).then_some(NextAction::ReportModel)
 }
 
 fn is_chat(view: &View<'_>) -> bool {
     view.session.purpose == Purpose::Chat
 }
 
-fn unread_messages(view: &View<'_>) -> Option<Step> {
+fn unread_messages(view: &View<'_>) -> Option<NextAction> {
     let unread = || {
         let shown = view.session.shown_upto;
         view.board.unread(view.agent).any(|message| shown.is_none_or(|shown| message.id > shown))
     };
-    (is_chat(view) && unread()).then_some(Step::GetPendingMessages)
+    (is_chat(view) && unread()).then_some(NextAction::GetPendingMessages)
 }
 
-fn chat_is_open(view: &View<'_>) -> Option<Step> {
+fn chat_is_open(view: &View<'_>) -> Option<NextAction> {
     let idle = view.now - last_heard(view);
-    (is_chat(view) && idle <= view.board.settings.limits.chat_idle).then_some(Step::WaitForMessages)
+    (is_chat(view) && idle <= view.board.settings.limits.chat_idle).then_some(NextAction::WaitForMessages)
 }
 
-fn chat_is_over(view: &View<'_>) -> Option<Step> {
-    is_chat(view).then_some(Step::LeaveChat)
+fn chat_is_over(view: &View<'_>) -> Option<NextAction> {
+    is_chat(view).then_some(NextAction::LeaveChat)
 }
 
 /// When the chat last moved: the last message to or from its agent, or its beginning.
@@ -129,13 +129,13 @@ fn last_heard(view: &View<'_>) -> Timestamp {
     last.map_or(view.session.claimed_at, |message| message.at)
 }
 
-fn nothing_left_to_do(view: &View<'_>) -> Option<Step> {
+fn nothing_left_to_do(view: &View<'_>) -> Option<NextAction> {
     let in_progress = view.task.is_some_and(|task| task.status == Status::InProgress);
-    (view.session.claim.is_some() || !in_progress).then_some(Step::LogOut)
+    (view.session.report.is_some() || !in_progress).then_some(NextAction::LogOut)
 }
 
-fn task_not_fetched(view: &View<'_>) -> Option<Step> {
-    (!view.session.fetched).then_some(Step::GetTask)
+fn task_not_fetched(view: &View<'_>) -> Option<NextAction> {
+    (!view.session.fetched).then_some(NextAction::GetTask)
 }
 
 fn has_live_child(view: &View<'_>, task: &Task) -> bool {
@@ -151,63 +151,63 @@ fn splitting_applies(view: &View<'_>, task: &Task) -> bool {
     wanted && !deep && !spent
 }
 
-fn must_split(view: &View<'_>) -> Option<Step> {
+fn must_split(view: &View<'_>) -> Option<NextAction> {
     let task = view.task?;
-    (!has_live_child(view, task) && splitting_applies(view, task)).then_some(Step::CreateSubtasks)
+    (!has_live_child(view, task) && splitting_applies(view, task)).then_some(NextAction::CreateSubtasks)
 }
 
-fn works_itself(view: &View<'_>) -> Option<Step> {
+fn works_itself(view: &View<'_>) -> Option<NextAction> {
     let task = view.task?;
-    (!view.agent.is_manager() && !has_live_child(view, task)).then_some(Step::Work)
+    (!view.agent.is_manager() && !has_live_child(view, task)).then_some(NextAction::Work)
 }
 
 /// Only when every step is settled: what is still open is gone on with first (N6).
-fn sent_back(view: &View<'_>) -> Option<Step> {
+fn sent_back(view: &View<'_>) -> Option<NextAction> {
     let task = view.task?;
     let marks = task.marks;
     let since = marks.sent_back > marks.reported && marks.sent_back > marks.step_added;
     let open = view.board.unsettled_children(task).next().is_some();
-    (!view.agent.is_manager() && since && !open).then_some(Step::Rework)
+    (!view.agent.is_manager() && since && !open).then_some(NextAction::Rework)
 }
 
-fn chose_to_act(view: &View<'_>) -> Option<Step> {
+fn chose_to_act(view: &View<'_>) -> Option<NextAction> {
     match view.session.choice? {
-        Choice::Start => Some(Step::Start),
-        Choice::Adjust => Some(Step::Adjust),
+        Choice::Start => Some(NextAction::Start),
+        Choice::Adjust => Some(NextAction::Adjust),
         Choice::Wait => None,
     }
 }
 
-fn chose_to_wait(view: &View<'_>) -> Option<Step> {
-    (view.session.choice == Some(Choice::Wait)).then_some(Step::Wait)
+fn chose_to_wait(view: &View<'_>) -> Option<NextAction> {
+    (view.session.choice == Some(Choice::Wait)).then_some(NextAction::Wait)
 }
 
-fn everything_done(view: &View<'_>) -> Option<Step> {
+fn everything_done(view: &View<'_>) -> Option<NextAction> {
     let mut live = view.board.live_children(view.task?).peekable();
-    (live.peek().is_some() && live.all(|child| child.status == Status::Done)).then_some(Step::ReportCompletion)
+    (live.peek().is_some() && live.all(|child| child.status == Status::Done)).then_some(NextAction::ReportCompletion)
 }
 
-fn step_in_progress(view: &View<'_>) -> Option<Step> {
+fn step_in_progress(view: &View<'_>) -> Option<NextAction> {
     if view.agent.is_manager() {
         return None;
     }
     let running = view.board.live_children(view.task?).find(|step| step.status == Status::InProgress);
-    running.map(|step| Step::ExecuteSubtask(step.id))
+    running.map(|step| NextAction::ExecuteSubtask(step.id))
 }
 
-fn step_is_ready(view: &View<'_>) -> Option<Step> {
+fn step_is_ready(view: &View<'_>) -> Option<NextAction> {
     if view.agent.is_manager() {
         return None;
     }
-    readiness::next_ready_step(view.board, view.task?).map(|step| Step::StartSubtask(step.id))
+    readiness::next_ready_step(view.board, view.task?).map(|step| NextAction::StartSubtask(step.id))
 }
 
-fn nothing_can_move(view: &View<'_>) -> Option<Step> {
+fn nothing_can_move(view: &View<'_>) -> Option<NextAction> {
     let task = view.task?;
     let stuck = !readiness::waiting_helps(view.board, task) && !readiness::starting_helps(view.board, task);
-    stuck.then_some(Step::ReviewBlocks)
+    stuck.then_some(NextAction::ReviewBlocks)
 }
 
-fn manager_decides(view: &View<'_>) -> Option<Step> {
-    view.agent.is_manager().then_some(Step::SituationalAwareness)
+fn manager_decides(view: &View<'_>) -> Option<NextAction> {
+    view.agent.is_manager().then_some(NextAction::SituationalAwareness)
 }

@@ -36,10 +36,10 @@ words! {
 
 /// A command that was refused. Nothing happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub Box<Because>);
+pub struct Refusal(pub Box<RefusalReason>);
 
-impl From<Because> for Refusal {
-    fn from(because: Because) -> Self {
+impl From<RefusalReason> for Refusal {
+    fn from(because: RefusalReason) -> Self {
         Self(Box::new(because))
     }
 }
@@ -60,7 +60,7 @@ impl std::error::Error for Refusal {}
 
 /// The reason of a refusal, with what it is about. Its wording is in `text/refusals.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Because {
+pub enum RefusalReason {
     NoSuchTask(TaskId),
     NoSuchAgent(AgentId),
     NoSuchSession(SessionId),
@@ -280,7 +280,7 @@ pub enum Because {
     StaleSession(SessionId),
 }
 
-impl Because {
+impl RefusalReason {
     pub fn code(&self) -> Code {
         match self {
             Self::NoSuchTask(_)

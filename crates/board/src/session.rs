@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::next_action::{Choice, Step};
+use crate::next_action::{Choice, NextAction};
 use crate::verdict::{Merge, Verdict, WorkspaceFacts};
 use crate::words::words;
 use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
@@ -92,7 +92,7 @@ words! {
 
 /// "I am finished": a request to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct CompletionReport {
     pub result: Outcome,
     pub summary: String,
     pub next_steps: Option<String>,
@@ -147,9 +147,9 @@ pub struct ModelReport {
 
 /// How often each answer was given since the last new fact (G2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct ActionCounts {
     pub since_fact: Seq,
-    pub counts: Vec<(Step, u32)>,
+    pub counts: Vec<(NextAction, u32)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,10 +174,10 @@ pub struct Session {
     pub chosen: Seq,
     /// It was told to `wait`, having chosen so at this event.
     pub wait_given: Option<Seq>,
-    pub claim: Option<Claim>,
+    pub report: Option<CompletionReport>,
     pub logged_out: bool,
     pub stop: Option<StopCause>,
-    pub given: Given,
+    pub answers_given: ActionCounts,
     pub calls: u32,
     pub messages: u32,
     /// The newest message it was shown; acknowledged by its next call.

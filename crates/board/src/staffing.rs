@@ -11,7 +11,7 @@ use crate::words::words;
 use crate::{Agent, AgentId, Mode, Party, Refusal, SessionId, TaskId, Timestamp};
 
 words! {
-    Action { Start = "start", Hold = "hold", Stop = "stop" }
+    Action { Start = "start", NoChange = "hold", Stop = "stop" }
 }
 
 words! {
@@ -58,8 +58,8 @@ impl Staffing {
         Self { action: Action::Start, reason, purpose: Some(purpose), session: None, until: None }
     }
 
-    fn hold(reason: Reason, purpose: Option<Purpose>) -> Self {
-        Self { action: Action::Hold, reason, purpose, session: None, until: None }
+    fn no_change(reason: Reason, purpose: Option<Purpose>) -> Self {
+        Self { action: Action::NoChange, reason, purpose, session: None, until: None }
     }
 
     fn stop(reason: Reason, session: &Session) -> Self {
@@ -88,7 +88,7 @@ pub fn staffing(board: &Board, agent: &AgentId, now: Timestamp) -> Result<Staffi
     let chat = staff_chat(board, agent, now);
     let start = answers.iter().chain(&chat).find(|answer| answer.action == Action::Start);
     let unused = if agent.active { nothing_in_progress(board, agent) } else { Reason::AgentNotAssigned };
-    let idle = Staffing::hold(unused, None);
+    let idle = Staffing::no_change(unused, None);
     Ok(*start.or(answers.first()).or(chat.as_ref()).unwrap_or(&idle))
 }
 
@@ -128,30 +128,30 @@ fn unstarted(board: &Board, session: &Session) -> bool {
 /// A1.1 to A1.12 for one task of the agent.
 pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> Staffing {
     let purpose = Purpose::Task(task.id);
-    let hold = |reason| Staffing::hold(reason, Some(purpose));
+    let no_change = |reason| Staffing::no_change(reason, Some(purpose));
     if board.paused {
-        return hold(Reason::ProjectPaused);
+        return no_change(Reason::ProjectPaused);
     }
     if !agent.active {
-        return hold(Reason::AgentNotAssigned);
+        return no_change(Reason::AgentNotAssigned);
     }
     let at_limit = board.task_sessions(agent.id()) >= agent.spec.max_sessions as usize;
     if task.live.is_some() || task.by_hand || at_limit {
-        return hold(Reason::AlreadyRunning);
+        return no_change(Reason::AlreadyRunning);
     }
     if task.status != Status::InProgress || board.held_by(task).is_some() {
-        return hold(not_in_progress(board, agent, task));
+        return no_change(not_in_progress(board, agent, task));
     }
     if task.used.sessions >= board.settings.limits.max_task_sessions {
-        return hold(Reason::FuelSpent);
+        return no_change(Reason::FuelSpent);
     }
     if let Some(until) = cooling_until(board, agent, task.not_before, now) {
-        return hold(Reason::CoolingDown).until(until);
+        return no_change(Reason::CoolingDown).until(until);
     }
     if board.all_live_sessions().filter(|session| session.task().is_some()).count()
         >= board.settings.limits.max_sessions as usize
     {
-        return hold(Reason::ProjectFull);
+        return no_change(Reason::ProjectFull);
     }
     match task.waiting_since {
         Some(since) => staff_waiting_manager(board, agent, task, since),
@@ -173,7 +173,7 @@ fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) 
     if owner_wrote || (changed && something_to_do) {
         return Staffing::start(Reason::WorkersProgressed, purpose);
     }
-    Staffing::hold(Reason::WaitingForWorkers, Some(purpose))
+    Staffing::no_change(Reason::WaitingForWorkers, Some(purpose))
 }
 
 /// The answer for the agent's chat; `None` if nobody has anything to say, or the agent could not hear it:
@@ -183,19 +183,19 @@ pub fn staff_chat(board: &Board, agent: &Agent, now: Timestamp) -> Option<Staffi
         return None;
     }
     let newest = board.unread(agent).filter(|message| message.from == Party::Owner).last();
-    let hold = |reason| Some(Staffing::hold(reason, Some(Purpose::Chat)));
+    let no_change = |reason| Some(Staffing::no_change(reason, Some(Purpose::Chat)));
     if agent.chat.live.is_some() {
-        return hold(Reason::AlreadyRunning);
+        return no_change(Reason::AlreadyRunning);
     }
     let message = newest?;
     if !agent.active {
-        return hold(Reason::AgentNotAssigned);
+        return no_change(Reason::AgentNotAssigned);
     }
     if message.expired || now - message.at > board.settings.limits.message_ttl {
-        return hold(Reason::MessageExpired);
+        return no_change(Reason::MessageExpired);
     }
     if let Some(until) = cooling_until(board, agent, agent.chat.not_before, now) {
-        return hold(Reason::CoolingDown).map(|hold| hold.until(until));
+        return no_change(Reason::CoolingDown).map(|no_change| no_change.until(until));
     }
     Some(Staffing::start(Reason::HasPendingPurpose, Purpose::Chat))
 }

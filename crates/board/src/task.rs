@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::session::Claim;
+use crate::session::CompletionReport;
 use crate::verdict::Rejection;
 use crate::words::words;
 use crate::{AgentId, Completion, Generation, Party, Seq, SessionId, TaskId, Timestamp};
@@ -64,7 +64,7 @@ pub struct Block {
 
 /// Why a task failed or was cancelled, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Closing {
+pub struct Conclusion {
     pub by: Party,
     pub reason: String,
 }
@@ -80,7 +80,7 @@ pub struct Context {
 
 /// Sequence numbers of the last events of each sort about a task: phases are derived from them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks {
+pub struct Watermarks {
     /// Any new fact (A3), about the task itself or one of its children.
     pub fact: Seq,
     /// Its status changed.
@@ -132,9 +132,9 @@ pub struct Task {
     pub completion: Option<Completion>,
     pub allow_empty: bool,
     pub block: Option<Block>,
-    pub closing: Option<Closing>,
+    pub conclusion: Option<Conclusion>,
     /// What its agent last claimed; for the record only.
-    pub claim: Option<Claim>,
+    pub report: Option<CompletionReport>,
     /// What was wrong with the last attempt.
     pub feedback: Option<Rejection>,
     pub used: Used,
@@ -149,7 +149,7 @@ pub struct Task {
     /// Its manager left with `wait`, having seen the board as of this event (A2).
     pub waiting_since: Option<Seq>,
     pub context: Option<Context>,
-    pub marks: Marks,
+    pub marks: Watermarks,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// Since when it has its status.

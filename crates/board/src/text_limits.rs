@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::words::words;
 
 /// The most tasks that one command creates.
@@ -51,15 +51,15 @@ impl Field {
 
 pub(crate) fn check(field: Field, text: &str) -> Result<(), Refusal> {
     if !field.may_be_empty() && text.trim().is_empty() {
-        return Err(Because::TextEmpty { field }.into());
+        return Err(RefusalReason::TextEmpty { field }.into());
     }
     let length = text.chars().count();
     if length > field.limit() {
-        return Err(Because::TextTooLong { field, length, limit: field.limit() }.into());
+        return Err(RefusalReason::TextTooLong { field, length, limit: field.limit() }.into());
     }
     let hidden = |c: char| c.is_control() && (field.is_one_line() || !matches!(c, '\n' | '\t' | '\r'));
     if text.chars().any(hidden) {
-        return Err(Because::TextControls { field }.into());
+        return Err(RefusalReason::TextControls { field }.into());
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Claim, DodResult, EndReason, Outcome, ProcessEnd, VendorTrouble};
+use crate::session::{CompletionReport, DodResult, EndReason, Outcome, ProcessEnd, VendorTrouble};
 use crate::words::words;
 use crate::{Check, Completion, Hierarchy, Mode};
 
@@ -57,7 +57,7 @@ pub struct WorkspaceFacts {
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     pub end: &'a ProcessEnd,
-    pub claim: Option<&'a Claim>,
+    pub report: Option<&'a CompletionReport>,
     /// It was told to `wait`, and has reported nothing.
     pub left_waiting: bool,
     pub children: Children,
@@ -171,7 +171,7 @@ impl Verdict {
 pub fn judge(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
     let verdict = ended_without_meaning(evidence, policy)
         .or_else(|| ended_badly(evidence.end))
-        .or_else(|| claimed_otherwise(evidence, policy));
+        .or_else(|| reported_otherwise(evidence, policy));
     if verdict.is_some() {
         return verdict;
     }
@@ -224,12 +224,12 @@ fn ended_badly(end: &ProcessEnd) -> Option<Verdict> {
 }
 
 /// V2.3 and V2.4: what was claimed, if it was anything but success.
-fn claimed_otherwise(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
-    match (evidence.claim, policy.mode) {
-        (Some(claim), Mode::Guided | Mode::OneShot) => match claim.result {
+fn reported_otherwise(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
+    match (evidence.report, policy.mode) {
+        (Some(report), Mode::Guided | Mode::OneShot) => match report.result {
             Outcome::Success => None,
-            Outcome::Blocked => Some(Verdict::Blocked { reason: claim.summary.clone() }),
-            Outcome::Failed => Some(Verdict::Failed { reason: claim.summary.clone() }),
+            Outcome::Blocked => Some(Verdict::Blocked { reason: report.summary.clone() }),
+            Outcome::Failed => Some(Verdict::Failed { reason: report.summary.clone() }),
         },
         (None, Mode::Guided) => Some(Verdict::Rejected(Rejection::NoReport)),
         (None, Mode::OneShot) => None,

@@ -47,7 +47,7 @@ impl<'a> TaskView<'a> {
             dependencies: &task.dependencies,
             labels: &task.labels,
             blocked_reason: task.block.as_ref().map(|block| block.reason.as_str()),
-            reason: task.closing.as_ref().map(|closing| closing.reason.as_str()),
+            reason: task.conclusion.as_ref().map(|conclusion| conclusion.reason.as_str()),
             attempts: task.used.attempts,
             created_at: task.created_at,
             updated_at: task.updated_at,
@@ -70,7 +70,7 @@ pub struct TaskDetail<'a> {
     pub summary: Option<&'a str>,
     pub feedback: Option<&'a Rejection>,
     pub context: Option<&'a crate::Context>,
-    pub left: fuel::Left,
+    pub left: fuel::RemainingFuel,
 }
 
 impl<'a> TaskDetail<'a> {
@@ -83,8 +83,8 @@ impl<'a> TaskDetail<'a> {
             children: &task.children,
             branch: task.branch.as_deref(),
             base_commit: task.base_commit.as_deref(),
-            result: task.claim.as_ref().map(|claim| claim.result.as_str()),
-            summary: task.claim.as_ref().map(|claim| claim.summary.as_str()),
+            result: task.report.as_ref().map(|report| report.result.as_str()),
+            summary: task.report.as_ref().map(|report| report.summary.as_str()),
             feedback: task.feedback.as_ref(),
             context: task.context.as_ref(),
             left: fuel::left(board, task),
@@ -234,7 +234,7 @@ impl EventView {
             Ok(serde_json::Value::Object(object)) => object.into_iter().next().map(|(_, data)| data),
             Ok(_) | Err(_) => None,
         };
-        Self { seq, at: event.at, kind: event.kind(), by: event.by, data: data.unwrap_or_default() }
+        Self { seq, at: event.at, kind: event.name(), by: event.by, data: data.unwrap_or_default() }
     }
 }
 

@@ -116,7 +116,7 @@ fn last_session(board: &Board, task: &Task) -> Option<Line> {
 
 fn closing(task: &Task, line: impl FnOnce(Party, String) -> Line) -> Line {
     let (by, reason) =
-        task.closing.clone().map_or((Party::System, String::new()), |closing| (closing.by, closing.reason));
+        task.conclusion.clone().map_or((Party::System, String::new()), |conclusion| (conclusion.by, conclusion.reason));
     line(by, reason)
 }
 

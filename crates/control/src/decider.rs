@@ -1,8 +1,8 @@
 //! What does the writer need to know of a stream? Its state, its commands and its events.
 
 use board::{
-    Actor, BadEvent, Board, Command, Event, Installation, InstallationCommand, InstallationEvent, Refusal, Seq,
-    Timestamp, What, admit, apply, next_due, snapshot,
+    Actor, BadEvent, Board, Command, Event, EventKind, Installation, InstallationCommand, InstallationEvent, Refusal,
+    Seq, Timestamp, admit, apply, next_due, snapshot,
 };
 use store::{Decision, NewEvent, StoredEvent};
 
@@ -31,11 +31,11 @@ pub trait Decider: Clone + Send + Sync + 'static {
     fn due(&self) -> Option<(Timestamp, Self::Command)>;
 
     /// What of this is worth remembering as a decision (E6)?
-    fn decisions(&self, judged: &Judged<Self>, now: Timestamp) -> Vec<Decision>;
+    fn decisions(&self, judged: &Admitted<Self>, now: Timestamp) -> Vec<Decision>;
 }
 
 /// What became of a command.
-pub type Judged<D> = Result<Vec<<D as Decider>::Event>, Refusal>;
+pub type Admitted<D> = Result<Vec<<D as Decider>::Event>, Refusal>;
 
 impl Decider for Board {
     type Command = Command;
@@ -56,7 +56,7 @@ impl Decider for Board {
     }
 
     fn encode(event: &Event) -> NewEvent {
-        NewEvent { at: event.at.0, kind: event.kind().into(), version: Event::VERSION, body: event.encode() }
+        NewEvent { at: event.at.0, kind: event.name().into(), version: Event::VERSION, body: event.encode() }
     }
 
     fn decode(event: &StoredEvent) -> Result<Event, BadEvent> {
@@ -80,7 +80,7 @@ impl Decider for Board {
         next_due(self).map(|at| (at, Command::Sweep))
     }
 
-    fn decisions(&self, judged: &Judged<Self>, now: Timestamp) -> Vec<Decision> {
+    fn decisions(&self, judged: &Admitted<Self>, now: Timestamp) -> Vec<Decision> {
         let decision = |kind: &str, subject: String, body: serde_json::Value| Decision {
             at: now.0,
             seq: self.seq,
@@ -90,7 +90,7 @@ impl Decider for Board {
         };
         let mut found = Vec::new();
         for event in judged.iter().flatten() {
-            if let What::Judged { session, verdict: Some(verdict) } = &event.what {
+            if let EventKind::Judged { session, verdict: Some(verdict) } = &event.what {
                 let body = serde_json::json!({ "verdict": verdict.as_str(), "detail": verdict });
                 found.push(decision("verdict", session.to_string(), body));
             }
@@ -120,7 +120,7 @@ impl Decider for Installation {
 
     fn encode(event: &Self::Event) -> NewEvent {
         let body = serde_json::to_string(event).expect("events have string keys only");
-        NewEvent { at: event.at.0, kind: event.kind().into(), version: InstallationEvent::VERSION, body }
+        NewEvent { at: event.at.0, kind: event.name().into(), version: InstallationEvent::VERSION, body }
     }
 
     fn decode(event: &StoredEvent) -> Result<Self::Event, BadEvent> {
@@ -146,7 +146,7 @@ impl Decider for Installation {
         None
     }
 
-    fn decisions(&self, _: &Judged<Self>, _: Timestamp) -> Vec<Decision> {
+    fn decisions(&self, _: &Admitted<Self>, _: Timestamp) -> Vec<Decision> {
         Vec::new()
     }
 }

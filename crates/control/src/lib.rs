@@ -6,23 +6,23 @@
 //! reads what happened and judges again. So any number of servers and command lines can work on
 //! one store, with no leader.
 
-mod again;
+mod cached_answer;
+mod call_counter;
 mod clock;
 mod decider;
 mod error;
 mod history;
 mod project;
 mod secret;
-mod tally;
 mod trace;
 mod writer;
 
 pub use clock::{Clock, SystemClock};
-pub use decider::{Decider, Judged};
+pub use decider::{Admitted, Decider};
 pub use error::ControlError;
 pub use getrandom::Error as RandomError;
 pub use history::{VerifyReport, events_after, fold, replay, verify};
 pub use project::{Control, Project};
 pub use secret::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
 pub use trace::{Subject, Traced};
-pub use writer::{Attendance, Receipt, Writer};
+pub use writer::{ProcessLifetime, Receipt, Writer};

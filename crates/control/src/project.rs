@@ -5,37 +5,37 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use board::{
-    Actor, AgentId, Answer, Board, Command, Installation, ProjectId, SessionId, Settings, Staffing, Timestamp, What,
-    next_action, next_due, staffing,
+    Actor, AgentId, Answer, Board, Command, EventKind, Installation, ProjectId, SessionId, Settings, Staffing,
+    Timestamp, next_action, next_due, staffing,
 };
 use metrics::SharedString;
 use serde_json::json;
 use store::{Decision, Store, StreamName};
 use tokio::sync::Mutex;
 
-use crate::again::{Again, Given};
-use crate::tally::{Call, Tally, Tell, Untold};
+use crate::cached_answer::{CachedAnswer, TracedAnswer};
+use crate::call_counter::{Call, CallCounter, Flush, PendingCalls};
 use crate::trace::{Subject, Trace, Traced};
-use crate::writer::ABANDONED;
-use crate::{Attendance, Clock, ControlError, Receipt, Writer};
+use crate::writer::ABANDONED_AFTER;
+use crate::{Clock, ControlError, ProcessLifetime, Receipt, Writer};
 
 /// A store with the streams of it that are open.
 pub struct Control {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    attendance: Attendance,
+    lifetime: ProcessLifetime,
     projects: Mutex<BTreeMap<ProjectId, Project>>,
 }
 
 impl std::fmt::Debug for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Control").field("attendance", &self.attendance).finish_non_exhaustive()
+        f.debug_struct("Control").field("attendance", &self.lifetime).finish_non_exhaustive()
     }
 }
 
 impl Control {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, attendance: Attendance) -> Self {
-        Self { store, clock, attendance, projects: Mutex::default() }
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, lifetime: ProcessLifetime) -> Self {
+        Self { store, clock, lifetime, projects: Mutex::default() }
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {
@@ -49,7 +49,7 @@ impl Control {
     pub async fn installation(&self) -> Result<Writer<Installation>, ControlError> {
         let stream = StreamName::installation();
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Writer::open(store, clock, stream, Installation::default(), self.attendance).await
+        Writer::open(store, clock, stream, Installation::default(), self.lifetime).await
     }
 
     /// Opens a project, once: everybody who asks shares its writer.
@@ -61,11 +61,10 @@ impl Control {
         let stream = Project::stream(id);
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
         let fresh = Board::new(Settings::new(id.clone()));
-        let writer =
-            Writer::open(Arc::clone(&store), Arc::clone(&clock), stream.clone(), fresh, self.attendance).await?;
+        let writer = Writer::open(Arc::clone(&store), Arc::clone(&clock), stream.clone(), fresh, self.lifetime).await?;
         let trace = Trace::open(Arc::clone(&store), stream.clone());
         let label = id.as_str().into();
-        let project = Project { writer, store, clock, stream, trace, tally: Arc::default(), label };
+        let project = Project { writer, store, clock, stream, trace, calls: Arc::default(), label };
         projects.insert(id.clone(), project.clone());
         Ok(project)
     }
@@ -73,7 +72,7 @@ impl Control {
     /// Waits until what is to be counted and remembered is written. To be called before the process ends.
     pub async fn close(&self) {
         for project in self.projects.lock().await.values() {
-            project.tell_all().await;
+            project.flush_all_calls().await;
             project.trace.flush().await;
         }
     }
@@ -87,7 +86,7 @@ pub struct Project {
     clock: Arc<dyn Clock>,
     stream: StreamName,
     trace: Trace,
-    tally: Arc<Tally>,
+    calls: Arc<CallCounter>,
     /// Its name, as its meters carry it.
     label: Arc<str>,
 }
@@ -138,8 +137,8 @@ impl Project {
 
     /// Accounts for what time has brought and nobody who stays has noticed, so that whoever passes
     /// by neither sees nor is refused by what is long over.
-    pub async fn settle(&self) -> Result<(), ControlError> {
-        let overdue = next_due(&self.board()).is_some_and(|due| due + ABANDONED <= self.clock.now());
+    pub async fn sweep_overdue(&self) -> Result<(), ControlError> {
+        let overdue = next_due(&self.board()).is_some_and(|due| due + ABANDONED_AFTER <= self.clock.now());
         if overdue {
             self.submit(Actor::System, Command::Sweep).await?;
         }
@@ -162,8 +161,8 @@ impl Project {
         session: SessionId,
     ) -> Result<Arc<Answer>, ControlError> {
         let asked = self.clock.now();
-        let given = match self.give_again(newest, session, asked).await {
-            Ok(None) => self.give(session).await,
+        let given = match self.cached_answer(newest, session, asked).await {
+            Ok(None) => self.new_answer(session).await,
             Ok(Some(given)) => Ok(given),
             Err(error) => Err(error),
         };
@@ -180,12 +179,12 @@ impl Project {
 
     /// An answer that changes nothing but how often it was given is not waited for: it is given
     /// from the board in memory, if nobody has written since, and counted later.
-    async fn give_again(
+    async fn cached_answer(
         &self,
         newest: Option<Arc<Board>>,
         session: SessionId,
         now: Timestamp,
-    ) -> Result<Option<Given>, ControlError> {
+    ) -> Result<Option<TracedAnswer>, ControlError> {
         let board = match newest {
             Some(board) => board,
             None => {
@@ -196,36 +195,36 @@ impl Project {
                 board
             }
         };
-        let again = match self.tally.again(session, board.seq) {
-            Some(again) => again,
-            None => match Again::on(&board, session, now)? {
-                Some(again) => self.tally.remember(session, again),
+        let cached = match self.calls.cached(session, board.seq) {
+            Some(cached) => cached,
+            None => match CachedAnswer::on(&board, session, now)? {
+                Some(cached) => self.calls.remember(session, cached),
                 None => return Ok(None),
             },
         };
-        if let Call::Repeated(step) = again.call
-            && self.tally.repeats(session, step) >= again.left
+        if let Call::Repeated(action) = cached.call
+            && self.calls.repeats(session, action) >= cached.left
         {
             return Ok(None);
         }
-        self.noted(&board, session, again.call, now).await?;
-        Ok(Some(again.given.clone()))
+        self.noted(&board, session, cached.call, now).await?;
+        Ok(Some(cached.given.clone()))
     }
 
-    async fn give(&self, session: SessionId) -> Result<Given, ControlError> {
-        self.tell(session).await?;
+    async fn new_answer(&self, session: SessionId) -> Result<TracedAnswer, ControlError> {
+        self.flush_calls(session).await?;
         let receipt = self.submit(Actor::Session(session), Command::NextAction).await?;
         let row = next_action(&receipt.before, session, receipt.at)?.1;
         let given = receipt.events.iter().find_map(|event| match event.what {
-            What::StepGiven { step, .. } => Some(step),
+            EventKind::ActionGiven { action, .. } => Some(action),
             _ => None,
         });
-        let (step, row) = match given {
-            Some(step) => (step, row),
+        let (action, row) = match given {
+            Some(action) => (action, row),
             None => next_action(&receipt.after, session, receipt.at)?,
         };
-        let answer = Answer::of(&receipt.after, session, step, receipt.at)?;
-        Ok(Given::new(answer, row, receipt.before.seq))
+        let answer = Answer::of(&receipt.after, session, action, receipt.at)?;
+        Ok(TracedAnswer::new(answer, row, receipt.before.seq))
     }
 
     /// Counts a call of a session that left no event (G1).
@@ -234,13 +233,13 @@ impl Project {
     }
 
     async fn noted(&self, board: &Board, session: SessionId, call: Call, now: Timestamp) -> Result<(), ControlError> {
-        match self.tally.note(board, session, call, now) {
-            Tell::Later => Ok(()),
-            Tell::Now(untold) => self.count(session, untold).await,
-            Tell::Soon(untold) => {
+        match self.calls.note(board, session, call, now) {
+            Flush::Later => Ok(()),
+            Flush::Now(pending) => self.count(session, pending).await,
+            Flush::Soon(pending) => {
                 let project = self.clone();
                 tokio::spawn(async move {
-                    if let Err(error) = project.count(session, untold).await {
+                    if let Err(error) = project.count(session, pending).await {
                         tracing::debug!(%session, %error, "calls were not counted");
                     }
                 });
@@ -250,24 +249,24 @@ impl Project {
     }
 
     /// Tells the board of the calls it does not know of.
-    async fn tell(&self, session: SessionId) -> Result<(), ControlError> {
-        match self.tally.take(session) {
-            Some(untold) => self.count(session, untold).await,
+    async fn flush_calls(&self, session: SessionId) -> Result<(), ControlError> {
+        match self.calls.take(session) {
+            Some(pending) => self.count(session, pending).await,
             None => Ok(()),
         }
     }
 
     /// The same of every session: whoever comes next must not begin to count anew (G2).
-    async fn tell_all(&self) {
-        for (session, untold) in self.tally.take_all() {
-            if let Err(error) = self.count(session, untold).await {
+    async fn flush_all_calls(&self) {
+        for (session, pending) in self.calls.take_all() {
+            if let Err(error) = self.count(session, pending).await {
                 tracing::warn!(%session, %error, "calls were not counted");
             }
         }
     }
 
-    async fn count(&self, session: SessionId, untold: Untold) -> Result<(), ControlError> {
-        let command = Command::CountCalls { calls: untold.calls, repeated: untold.repeated };
+    async fn count(&self, session: SessionId, pending: PendingCalls) -> Result<(), ControlError> {
+        let command = Command::CountCalls { calls: pending.calls, repeated: pending.repeated };
         match self.submit(Actor::Session(session), command).await {
             // The session is over, or its fuel spent: there is nothing left to count for.
             Ok(_) | Err(ControlError::Refused(_)) => Ok(()),

@@ -7,7 +7,7 @@ use board::{Actor, Refusal, Seq, Span, Timestamp};
 use store::{Decision, Head, NewEvent, Snapshot, Store, StoreError, StreamName};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::decider::Judged;
+use crate::decider::Admitted;
 use crate::history::{fold, load};
 use crate::{Clock, ControlError, Decider};
 
@@ -15,20 +15,20 @@ use crate::{Clock, ControlError, Decider};
 const BATCH: usize = 256;
 
 /// How long reading what others wrote may take; usually it is a fraction of a second.
-const CATCHING_UP: Duration = Duration::from_secs(10);
+const CATCH_UP_LIMIT: Duration = Duration::from_secs(10);
 
 /// How long after its start whoever stays lets leases lapse: time in which no server could be
 /// reached does not count against a runner (S2).
-const SETTLING: Span = Span::seconds(60);
+const LEASE_GRACE: Span = Span::seconds(60);
 
 /// Whoever only passes by cannot know whether a server is about to come back.
-pub(crate) const ABANDONED: Span = Span::minutes(10);
+pub(crate) const ABANDONED_AFTER: Span = Span::minutes(10);
 
 /// Does the process stay and listen for what others append, or is it gone after a command?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attendance {
-    Staying,
-    Passing,
+pub enum ProcessLifetime {
+    LongLived,
+    ShortLived,
 }
 
 /// What happened with a command that was admitted and is durable.
@@ -75,17 +75,17 @@ impl<D: Decider> Writer<D> {
         clock: Arc<dyn Clock>,
         stream: StreamName,
         fresh: D,
-        attendance: Attendance,
+        lifetime: ProcessLifetime,
     ) -> Result<Self, ControlError> {
         // Subscribed before loading, so that nothing falls between the two.
-        let foreign = (attendance == Attendance::Staying).then(|| store.subscribe(&stream));
+        let foreign = (lifetime == ProcessLifetime::LongLived).then(|| store.subscribe(&stream));
         let (state, snapshot_seq) = load(store.as_ref(), &stream, fresh).await?;
         let state = Arc::new(state);
         let (publish, watching) = watch::channel(Arc::clone(&state));
         let (requests, queue) = mpsc::channel(4 * BATCH);
         let opened = clock.now();
         let handle = Self { requests, state: watching, store: Arc::clone(&store), stream: stream.clone() };
-        let task = Task { store, clock, stream, committed: state, publish, snapshot_seq, foreign, opened };
+        let task = WriterTask { store, clock, stream, committed: state, publish, snapshot_seq, foreign, opened };
         tokio::spawn(task.run(queue));
         Ok(handle)
     }
@@ -111,7 +111,7 @@ impl<D: Decider> Writer<D> {
             return Ok(state);
         }
         let mut states = self.watch();
-        let caught_up = tokio::time::timeout(CATCHING_UP, states.wait_for(|state| state.seq() >= seq)).await;
+        let caught_up = tokio::time::timeout(CATCH_UP_LIMIT, states.wait_for(|state| state.seq() >= seq)).await;
         let late = || ControlError::Store(StoreError::Failed("what others wrote could not be read".into()));
         let state = caught_up.map_err(|_| late())?.map_err(|_| ControlError::Closed)?;
         Ok(Arc::clone(&state))
@@ -124,7 +124,7 @@ impl<D: Decider> Writer<D> {
 }
 
 /// The one that writes.
-struct Task<D: Decider> {
+struct WriterTask<D: Decider> {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     stream: StreamName,
@@ -144,7 +144,7 @@ struct Batch<D: Decider> {
     decisions: Vec<Decision>,
 }
 
-impl<D: Decider> Task<D> {
+impl<D: Decider> WriterTask<D> {
     async fn run(mut self, mut queue: mpsc::Receiver<Request<D>>) {
         let mut waiting = Vec::with_capacity(BATCH);
         loop {
@@ -292,8 +292,8 @@ impl<D: Decider> Task<D> {
     fn due(&self) -> Option<(Timestamp, D::Command)> {
         let (due, command) = self.committed.due()?;
         match self.foreign {
-            Some(_) => Some((due.max(self.opened + SETTLING), command)),
-            None => Some((due + ABANDONED, command)),
+            Some(_) => Some((due.max(self.opened + LEASE_GRACE), command)),
+            None => Some((due + ABANDONED_AFTER, command)),
         }
     }
 
@@ -308,7 +308,7 @@ impl<D: Decider> Task<D> {
 }
 
 impl<D: Decider> Batch<D> {
-    fn judge(&mut self, actor: &Actor, command: &D::Command, now: Timestamp) -> Judged<D> {
+    fn judge(&mut self, actor: &Actor, command: &D::Command, now: Timestamp) -> Admitted<D> {
         let judged = self.state.admit(actor, command, now);
         self.decisions.extend(self.state.decisions(&judged, now));
         let events = judged?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use board::{Actor, Board, Code, Installation, Language, ProjectId};
-use control::{Attendance, Clock as _, Control, ControlError, Project, Receipt, SystemClock, Writer};
+use control::{Clock as _, Control, ControlError, ProcessLifetime, Project, Receipt, SystemClock, Writer};
 use store::SqliteStore;
 
 use crate::cli::Global;
@@ -78,10 +78,10 @@ impl Context {
     }
 
     /// Opens the store, which is made if it is not there.
-    pub(crate) fn control(&self, attendance: Attendance) -> Result<Control, Failure> {
+    pub(crate) fn control(&self, lifetime: ProcessLifetime) -> Result<Control, Failure> {
         make_home(&self.home)?;
         let store = SqliteStore::open(self.store_path()).map_err(|error| Failure::store(&error))?;
-        Ok(Control::new(Arc::new(store), Arc::new(SystemClock), attendance))
+        Ok(Control::new(Arc::new(store), Arc::new(SystemClock), lifetime))
     }
 
     pub(crate) async fn installation(&self, control: &Control) -> Result<Writer<Installation>, Failure> {
@@ -89,15 +89,15 @@ impl Context {
     }
 
     pub(crate) async fn open(&self) -> Result<Opened, Failure> {
-        self.open_attending(Attendance::Passing).await
+        self.open_attending(ProcessLifetime::ShortLived).await
     }
 
     /// Finds and opens the project: the one that was named, or the one around us.
-    pub(crate) async fn open_attending(&self, attendance: Attendance) -> Result<Opened, Failure> {
+    pub(crate) async fn open_attending(&self, lifetime: ProcessLifetime) -> Result<Opened, Failure> {
         if !self.store_path().exists() {
             return Err(self.not_initialised());
         }
-        let control = self.control(attendance)?;
+        let control = self.control(lifetime)?;
         let installation = self.installation(&control).await?.state();
         let (id, path) = self.find(&installation)?;
         self.opened(control, id, path).await
@@ -106,7 +106,7 @@ impl Context {
     pub(crate) async fn opened(&self, control: Control, id: ProjectId, path: PathBuf) -> Result<Opened, Failure> {
         let failed = |error| Failure::control(error, self.language());
         let project = control.project(&id).await.map_err(failed)?;
-        project.settle().await.map_err(failed)?;
+        project.sweep_overdue().await.map_err(failed)?;
         let language = self.language_of(&project.board());
         Ok(Opened { control, project, id, path, language })
     }

@@ -113,16 +113,16 @@ impl House {
         self,
         ending: impl Future<Output = ()>,
         stop_agents: bool,
-        narrate: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
+        print_events: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
         let Self { mcp, door, runner, notices, events, web: _, project: _, _lock, _presence } = self;
-        let closing = mcp.closing().clone();
+        let shutdown = mcp.shutdown().clone();
         let stopping = CancellationToken::new();
         let served = tokio::spawn(door.serve());
         let mut ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
         let early = tokio::select! {
             () = ending => None,
-            () = narrate(events, notices) => None,
+            () = print_events(events, notices) => None,
             ran = &mut ran => Some(ran),
         };
         // First the runner: agents that it ends may still want to say good-bye.
@@ -131,7 +131,7 @@ impl House {
             Some(ran) => ran,
             None => ran.await,
         };
-        closing.cancel();
+        shutdown.cancel();
         let _ = tokio::time::timeout(GRACE, served).await;
         mcp.close().await;
         match ran {
@@ -209,7 +209,7 @@ fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
 async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<Door, Failure> {
     let open = |listen: Listen| {
         let (mcp, hosts) = (mcp.clone(), &wishes.allow_host);
-        async move { Door::open(mcp.clone(), mcp.closing().clone(), &listen, hosts).await }
+        async move { Door::open(mcp.clone(), mcp.shutdown().clone(), &listen, hosts).await }
     };
     let before = std::fs::read_to_string(places.address()).ok();
     let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));

@@ -3,10 +3,10 @@
 mod cli;
 mod commands;
 mod context;
+mod event_printer;
 mod failure;
 mod git;
 mod house;
-mod news;
 mod premises;
 mod presence;
 mod show;

@@ -79,7 +79,7 @@ pub struct Door {
     router: Router,
     /// The names under which it may be called.
     hosts: Vec<String>,
-    closing: CancellationToken,
+    shutdown: CancellationToken,
 }
 
 impl fmt::Debug for Door {
@@ -89,12 +89,12 @@ impl fmt::Debug for Door {
 }
 
 impl Door {
-    /// Opens a door for `handler`, which is closed with `closing`. Requests must name this machine,
+    /// Opens a door for `handler`, which is closed with `shutdown`. Requests must name this machine,
     /// the address, or one of `hosts`: a page in somebody's browser cannot pose as a local client
     /// (DNS rebinding).
     pub async fn open<H: ServerHandler + Clone>(
         handler: H,
-        closing: CancellationToken,
+        shutdown: CancellationToken,
         listen: &Listen,
         hosts: &[String],
     ) -> Result<Self, DoorError> {
@@ -116,13 +116,13 @@ impl Door {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_BODY)
-            .with_cancellation_token(closing.child_token())
+            .with_cancellation_token(shutdown.child_token())
             .with_allowed_origins(origins.collect::<Vec<_>>())
             .with_allowed_hosts(allowed.clone());
         let service =
             StreamableHttpService::new(move || Ok(handler.clone()), NeverSessionManager::default().into(), config);
         let router = Router::new().route("/healthz", get(|| async { "ok\n" })).nest_service("/mcp", service);
-        Ok(Self { listener, router, hosts: allowed, closing })
+        Ok(Self { listener, router, hosts: allowed, shutdown })
     }
 
     /// The same for people too.
@@ -167,7 +167,7 @@ impl Door {
         loop {
             let (stream, place) = tokio::select! {
                 arrived = self.listener.accept(&room) => arrived,
-                () = self.closing.cancelled() => break,
+                () = self.shutdown.cancelled() => break,
             };
             let service = TowerToHyperService::new(self.router.clone());
             let connection = served.watch(http.serve_connection(TokioIo::new(stream), service));

@@ -10,10 +10,10 @@ mod workflow;
 
 use crate::board::Board;
 use crate::command::Command;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::fuel::Fuel;
 use crate::interrupt::interrupt;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Session, SessionStatus, StopCause};
 use crate::task::{Status, Task};
 use crate::{Actor, Agent, Party, TaskId, Timestamp};
@@ -22,31 +22,31 @@ pub use sessions::next_due;
 
 /// What every part of the decider looks at.
 #[derive(Clone, Copy)]
-struct Desk<'a> {
+struct AdmitContext<'a> {
     board: &'a Board,
     actor: &'a Actor,
     now: Timestamp,
 }
 
-type Decision = Result<Vec<What>, Refusal>;
+type AdmitResult = Result<Vec<EventKind>, Refusal>;
 
 /// Judges a command on a board. Pure: the same board, actor, command and instant give the same
 /// events, and nothing is changed by asking.
 pub fn admit(board: &Board, actor: &Actor, command: &Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-    let desk = Desk { board, actor, now };
+    let context = AdmitContext { board, actor, now };
     if let Actor::Session(_) = actor {
-        desk.may_call(command)?;
+        context.may_call(command)?;
     }
-    let mut happened = desk.decide(command)?;
+    let mut happened = context.decide(command)?;
     if let Actor::Session(_) = actor {
-        desk.burn(&mut happened)?;
+        context.stop_if_calls_spent(&mut happened)?;
     }
     let event = |what| Event { at: now, by: actor.clone(), what };
     Ok(happened.into_iter().map(event).collect())
 }
 
-impl<'a> Desk<'a> {
-    fn decide(&self, command: &Command) -> Decision {
+impl<'a> AdmitContext<'a> {
+    fn decide(&self, command: &Command) -> AdmitResult {
         match command {
             Command::Configure { settings } => self.configure(settings),
             Command::Pause => self.pause(),
@@ -65,7 +65,7 @@ impl<'a> Desk<'a> {
                 self.change_dependencies(*task, add, remove, *forced)
             }
             Command::MoveTask { task, to, reason, forced, merged } => {
-                self.move_task(*task, *to, reason.as_deref(), moves::Insist { forced: *forced, merged: *merged })
+                self.move_task(*task, *to, reason.as_deref(), moves::OwnerOverride { forced: *forced, merged: *merged })
             }
             Command::RecordBranch { task, branch, base } => self.record_branch(*task, branch, base),
 
@@ -106,7 +106,7 @@ impl<'a> Desk<'a> {
     fn may_call(&self, command: &Command) -> Result<(), Refusal> {
         let session = self.session()?;
         if !session.can_call() {
-            return Err(Because::StaleSession(session.id).into());
+            return Err(RefusalReason::StaleSession(session.id).into());
         }
         let always = matches!(
             command,
@@ -118,37 +118,40 @@ impl<'a> Desk<'a> {
                 | Command::ShowMessages
         );
         if let (false, Some(interrupt)) = (always, interrupt(self.board, session)) {
-            return Err(Because::Interrupted(interrupt).into());
+            return Err(RefusalReason::Interrupted(interrupt).into());
         }
-        if session.claim.is_some() && !always {
-            return Err(Because::AlreadyReported.into());
+        if session.report.is_some() && !always {
+            return Err(RefusalReason::AlreadyReported.into());
         }
         let leaving = matches!(command, Command::NextAction | Command::Logout);
         if session.calls >= self.board.settings.limits.max_calls && !leaving {
-            return Err(Because::FuelSpent(Fuel::Calls).into());
+            return Err(RefusalReason::FuelSpent(Fuel::Calls).into());
         }
         Ok(())
     }
 
     /// Adds what follows if these events use up the session's calls (G3).
-    fn burn(&self, happened: &mut Vec<What>) -> Result<(), Refusal> {
+    fn stop_if_calls_spent(&self, happened: &mut Vec<EventKind>) -> Result<(), Refusal> {
         let session = self.session()?;
-        let counted: u32 = happened.iter().map(What::calls).sum();
-        let leaving = session.claim.is_some()
+        let counted: u32 = happened.iter().map(EventKind::calls).sum();
+        let leaving = session.report.is_some()
             || session.stop.is_some()
             || happened.iter().any(|what| {
-                matches!(what, What::LoggedOut { .. } | What::CompletionReported { .. } | What::FuelSpent { .. })
+                matches!(
+                    what,
+                    EventKind::LoggedOut { .. } | EventKind::CompletionReported { .. } | EventKind::FuelSpent { .. }
+                )
             });
         if counted > 0 && !leaving && session.calls.saturating_add(counted) >= self.board.settings.limits.max_calls {
-            happened.extend(self.park(session, Fuel::Calls));
+            happened.extend(self.stop_for_fuel(session, Fuel::Calls));
         }
         Ok(())
     }
 
     /// The session's fuel is spent: its task is blocked, its agent told to stop. A chat is only stopped.
-    fn park(&self, session: &Session, fuel: Fuel) -> Vec<What> {
+    fn stop_for_fuel(&self, session: &Session, fuel: Fuel) -> Vec<EventKind> {
         let task = session.task().and_then(|id| self.board.tasks.get(&id));
-        let mut happened = vec![What::FuelSpent { task: session.task(), session: Some(session.id), fuel }];
+        let mut happened = vec![EventKind::FuelSpent { task: session.task(), session: Some(session.id), fuel }];
         happened.extend(task.filter(|task| task.status == Status::InProgress).map(|task| block_for_fuel(task, fuel)));
         happened
     }
@@ -157,14 +160,14 @@ impl<'a> Desk<'a> {
     fn session(&self) -> Result<&'a Session, Refusal> {
         match self.actor {
             Actor::Session(id) => self.board.session(*id),
-            Actor::Owner(_) | Actor::Runner(_) | Actor::System => Err(Because::AgentsOnly.into()),
+            Actor::Owner(_) | Actor::Runner(_) | Actor::System => Err(RefusalReason::AgentsOnly.into()),
         }
     }
 
     /// The session that speaks, if it works on a task.
     fn task_session(&self) -> Result<(&'a Session, &'a Task, &'a Agent), Refusal> {
         let session = self.session()?;
-        let task = session.task().ok_or(Because::TaskSessionOnly)?;
+        let task = session.task().ok_or(RefusalReason::TaskSessionOnly)?;
         Ok((session, self.board.task(task)?, self.board.agent(&session.agent)?))
     }
 
@@ -175,7 +178,7 @@ impl<'a> Desk<'a> {
     fn owner_only(&self) -> Result<(), Refusal> {
         match self.actor {
             Actor::Owner(_) => Ok(()),
-            Actor::Session(_) | Actor::Runner(_) | Actor::System => Err(Because::OwnersOnly.into()),
+            Actor::Session(_) | Actor::Runner(_) | Actor::System => Err(RefusalReason::OwnersOnly.into()),
         }
     }
 
@@ -185,7 +188,7 @@ impl<'a> Desk<'a> {
 
     /// `--force` is the owner's alone (L2).
     fn check_force(&self, forced: bool) -> Result<(), Refusal> {
-        if forced && !self.is_owner() { Err(Because::ForceIsTheOwners.into()) } else { Ok(()) }
+        if forced && !self.is_owner() { Err(RefusalReason::ForceIsTheOwners.into()) } else { Ok(()) }
     }
 
     /// Is the actor the mover of this task? An agent is only through the session of the parent,
@@ -211,16 +214,16 @@ impl<'a> Desk<'a> {
         if forced || self.is_mover(task)? {
             Ok(())
         } else {
-            Err(Because::NotTheMover { task: task.id, mover: self.board.mover(task) }.into())
+            Err(RefusalReason::NotTheMover { task: task.id, mover: self.board.mover(task) }.into())
         }
     }
 }
 
-impl What {
+impl EventKind {
     /// How many of a session's calls an event stands for.
     pub(crate) fn calls(&self) -> u32 {
         match self {
-            Self::CallsCounted { calls, .. } | Self::StepRepeated { times: calls, .. } => *calls,
+            Self::CallsCounted { calls, .. } | Self::ActionRepeated { times: calls, .. } => *calls,
             Self::FuelSpent { .. } => 0,
             _ => 1,
         }
@@ -228,8 +231,8 @@ impl What {
 }
 
 /// The move that parks a task whose fuel is spent.
-fn block_for_fuel(task: &Task, fuel: Fuel) -> What {
-    What::TaskMoved {
+fn block_for_fuel(task: &Task, fuel: Fuel) -> EventKind {
+    EventKind::TaskMoved {
         task: task.id,
         from: task.status,
         to: Status::Blocked,
@@ -240,12 +243,12 @@ fn block_for_fuel(task: &Task, fuel: Fuel) -> What {
 }
 
 /// Tells the session that holds a task to stop.
-fn stop_holder(task: &Task, cause: StopCause) -> Option<What> {
-    task.live.map(|session| What::StopRequested { session, cause })
+fn stop_holder(task: &Task, cause: StopCause) -> Option<EventKind> {
+    task.live.map(|session| EventKind::StopRequested { session, cause })
 }
 
 /// A session that has reported is being judged: its task's children stay as they are.
 fn under_judgement(board: &Board, task: TaskId) -> bool {
     let session = board.tasks.get(&task).and_then(|task| task.live).and_then(|id| board.sessions.get(&id));
-    session.is_some_and(|session| session.claim.is_some() || session.status == SessionStatus::Verifying)
+    session.is_some_and(|session| session.report.is_some() || session.status == SessionStatus::Verifying)
 }

@@ -1,11 +1,11 @@
 //! May this task change its status?
 
-use super::{Decision, Desk, stop_holder, under_judgement};
+use super::{AdmitContext, AdmitResult, stop_holder, under_judgement};
 use crate::command::Destination;
-use crate::event::What;
-use crate::lifecycle::{self, Guard, Rule, Who};
+use crate::event::EventKind;
+use crate::lifecycle::{self, Guard, Rule, TaskRole};
 use crate::readiness;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::session::StopCause;
 use crate::task::{Kind, Status, Task};
 use crate::text_limits::{self, Field};
@@ -13,85 +13,90 @@ use crate::{Actor, Party, TaskId};
 
 /// What the owner adds to a move.
 #[derive(Clone, Copy)]
-pub(super) struct Insist {
+pub(super) struct OwnerOverride {
     pub(super) forced: bool,
     /// The caller has seen the branch in the target.
     pub(super) merged: bool,
 }
 
-impl Desk<'_> {
-    pub(super) fn move_task(&self, id: TaskId, to: Destination, reason: Option<&str>, insist: Insist) -> Decision {
+impl AdmitContext<'_> {
+    pub(super) fn move_task(
+        &self,
+        id: TaskId,
+        to: Destination,
+        reason: Option<&str>,
+        overrides: OwnerOverride,
+    ) -> AdmitResult {
         let task = self.board.task(id)?;
-        self.check_force(insist.forced)?;
+        self.check_force(overrides.forced)?;
         let before = task.block.as_ref().map(|block| block.before);
-        let to =
-            match to {
-                Destination::Status(status) => status,
-                Destination::By(name) => lifecycle::leads_to(name, task.status, before)
-                    .ok_or(Because::NotThatMove { task: id, name, status: task.status })?,
-            };
+        let to = match to {
+            Destination::Status(status) => status,
+            Destination::By(name) => lifecycle::leads_to(name, task.status, before)
+                .ok_or(RefusalReason::NotThatMove { task: id, name, status: task.status })?,
+        };
         if task.status == to {
-            return Err(Because::AlreadyThere { task: id, status: to }.into());
+            return Err(RefusalReason::AlreadyThere { task: id, status: to }.into());
         }
-        let rule = lifecycle::rule(task.status, to, before).ok_or_else(|| Because::IllegalMove {
+        let rule = lifecycle::rule(task.status, to, before).ok_or_else(|| RefusalReason::IllegalMove {
             task: id,
             from: task.status,
             to,
             legal: lifecycle::successors(task.status, before),
         })?;
-        self.may_move(task, rule, insist)?;
+        self.may_move(task, rule, overrides)?;
         if let Some(reason) = reason {
             text_limits::check(Field::Reason, reason)?;
         }
         for guard in rule.guards {
             self.check_guard(task, *guard, rule, reason)?;
         }
-        self.moved(task, to, reason, insist.forced)
+        self.moved(task, to, reason, overrides.forced)
     }
 
     /// Is the actor one of those whom the row names?
-    fn may_move(&self, task: &Task, rule: &Rule, insist: Insist) -> Result<(), Refusal> {
-        let roles = self.roles(task, insist)?;
-        if rule.by.iter().any(|who| roles.contains(who)) || insist.forced {
+    fn may_move(&self, task: &Task, rule: &Rule, overrides: OwnerOverride) -> Result<(), Refusal> {
+        let roles = self.roles(task, overrides)?;
+        if rule.by.iter().any(|who| roles.contains(who)) || overrides.forced {
             return Ok(());
         }
         let step = task.kind == Kind::Step;
         Err(match self.actor {
             _ if rule.name == lifecycle::Move::Unblock && owners_block(task) => {
-                Because::OwnersBlock { task: task.id }.into()
+                RefusalReason::OwnersBlock { task: task.id }.into()
             }
             Actor::Owner(_) if rule.name == lifecycle::Move::Finish => {
-                Because::NotMerged { task: task.id, branch: task.branch.clone() }.into()
+                RefusalReason::NotMerged { task: task.id, branch: task.branch.clone() }.into()
             }
             Actor::Session(_) if matches!(rule.name, lifecycle::Move::Finish | lifecycle::Move::Fail) && !step => {
-                Because::VerdictDecides { task: task.id }.into()
+                RefusalReason::VerdictDecides { task: task.id }.into()
             }
             Actor::Owner(_) | Actor::Session(_) | Actor::Runner(_) | Actor::System => {
-                Because::NotTheMover { task: task.id, mover: self.board.mover(task) }.into()
+                RefusalReason::NotTheMover { task: task.id, mover: self.board.mover(task) }.into()
             }
         })
     }
 
     /// Everything that the actor is to the task.
-    fn roles(&self, task: &Task, insist: Insist) -> Result<Vec<Who>, Refusal> {
+    fn roles(&self, task: &Task, overrides: OwnerOverride) -> Result<Vec<TaskRole>, Refusal> {
         let mut roles = Vec::new();
         if self.is_mover(task)? {
-            roles.push(Who::Mover);
+            roles.push(TaskRole::Mover);
         }
         if let Actor::Owner(_) = self.actor {
-            roles.push(Who::Owner);
-            if insist.merged {
-                roles.push(Who::OwnerMerged);
+            roles.push(TaskRole::Owner);
+            if overrides.merged {
+                roles.push(TaskRole::OwnerMerged);
             }
         }
         if let Actor::Session(id) = self.actor {
             let session = self.board.session(*id)?;
             let own = session.task();
             if own == Some(task.id) && task.assignee.as_ref() == Some(&session.agent) {
-                roles.push(Who::Assignee);
+                roles.push(TaskRole::Assignee);
             }
             if task.is_step() && task.parent.is_some() && own == task.parent {
-                roles.extend([Who::Assignee, Who::Doer]);
+                roles.extend([TaskRole::Assignee, TaskRole::Doer]);
             }
         }
         let blocker = task.block.as_ref().map(|block| &block.by);
@@ -99,7 +104,7 @@ impl Desk<'_> {
         // What Saihai itself blocked does not lift itself (G3).
         let own = party != Party::System && blocker == Some(&party);
         if own || (blocker == Some(&Party::System) && self.is_owner()) {
-            roles.push(Who::Blocker);
+            roles.push(TaskRole::Blocker);
         }
         Ok(roles)
     }
@@ -107,7 +112,7 @@ impl Desk<'_> {
     fn check_guard(&self, task: &Task, guard: Guard, rule: &Rule, reason: Option<&str>) -> Result<(), Refusal> {
         let refused = match guard {
             Guard::Reason => {
-                reason.is_none_or(|text| text.trim().is_empty()).then_some(Because::ReasonNeeded(rule.name))
+                reason.is_none_or(|text| text.trim().is_empty()).then_some(RefusalReason::ReasonNeeded(rule.name))
             }
             Guard::Ready => self.not_ready(task),
             Guard::ReadyIfItWas => match task.block.as_ref().map(|block| block.before) {
@@ -115,43 +120,43 @@ impl Desk<'_> {
                 Some(_) | None => None,
             },
             Guard::OwnersBlock => {
-                (owners_block(task) && !self.is_owner()).then_some(Because::OwnersBlock { task: task.id })
+                (owners_block(task) && !self.is_owner()).then_some(RefusalReason::OwnersBlock { task: task.id })
             }
             Guard::ChildrenSettled => {
                 let open: Vec<_> = self.board.unsettled_children(task).map(|child| child.id).collect();
-                (!open.is_empty()).then_some(Because::ChildrenOpen { task: task.id, open })
+                (!open.is_empty()).then_some(RefusalReason::ChildrenOpen { task: task.id, open })
             }
             Guard::RetriesLeft => {
                 let limit = self.board.settings.limits.max_retries;
                 let spent = !self.is_owner() && task.used.retries_by_agents >= limit;
-                spent.then_some(Because::RetriesSpent { task: task.id, limit })
+                spent.then_some(RefusalReason::RetriesSpent { task: task.id, limit })
             }
             Guard::ParentUnsettled => {
                 let settled = self.board.ancestors(task).find(|ancestor| ancestor.is_settled());
-                settled.map(|parent| Because::ParentSettled { parent: parent.id, status: parent.status })
+                settled.map(|parent| RefusalReason::ParentSettled { parent: parent.id, status: parent.status })
             }
             Guard::NotUnderJudgement => {
                 let judged = task.parent.filter(|parent| under_judgement(self.board, *parent));
-                judged.map(|parent| Because::UnderJudgement { task: parent })
+                judged.map(|parent| RefusalReason::UnderJudgement { task: parent })
             }
         };
         refused.map_or(Ok(()), |because| Err(because.into()))
     }
 
-    pub(super) fn not_ready(&self, task: &Task) -> Option<Because> {
+    pub(super) fn not_ready(&self, task: &Task) -> Option<RefusalReason> {
         let obstacles = readiness::obstacles(self.board, task);
         // The owner grants new fuel by starting or unblocking.
         let obstacles: Vec<_> = obstacles
             .into_iter()
             .filter(|obstacle| !(self.is_owner() && matches!(obstacle, readiness::Obstacle::FuelSpent(_))))
             .collect();
-        (!obstacles.is_empty()).then_some(Because::NotReady { task: task.id, obstacles })
+        (!obstacles.is_empty()).then_some(RefusalReason::NotReady { task: task.id, obstacles })
     }
 
     /// The events of a move that is allowed. Only a cancellation reaches further than its task (L8).
-    fn moved(&self, task: &Task, to: Status, reason: Option<&str>, forced: bool) -> Decision {
+    fn moved(&self, task: &Task, to: Status, reason: Option<&str>, forced: bool) -> AdmitResult {
         let by = self.party()?;
-        let moved = |task: &Task, to| What::TaskMoved {
+        let moved = |task: &Task, to| EventKind::TaskMoved {
             task: task.id,
             from: task.status,
             to,

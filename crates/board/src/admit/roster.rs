@@ -2,36 +2,40 @@
 
 use std::collections::BTreeSet;
 
-use super::{Decision, Desk};
+use super::{AdmitContext, AdmitResult};
 use crate::agent::AgentSpec;
-use crate::event::What;
-use crate::refusal::{Because, Refusal};
+use crate::event::EventKind;
+use crate::refusal::{Refusal, RefusalReason};
 use crate::settings::Settings;
 use crate::task::Status;
 use crate::{Actor, Agent, AgentId, Client, Hierarchy, SecretHash, Span, Task, TaskId, Timestamp};
 
-impl Desk<'_> {
-    pub(super) fn configure(&self, settings: &Settings) -> Decision {
+impl AdmitContext<'_> {
+    pub(super) fn configure(&self, settings: &Settings) -> AdmitResult {
         self.owner_only()?;
         let unchanged = self.board.configured > 0 && *self.board.settings == *settings;
-        Ok(if unchanged { Vec::new() } else { vec![What::ProjectConfigured { settings: Box::new(settings.clone()) }] })
+        Ok(if unchanged {
+            Vec::new()
+        } else {
+            vec![EventKind::ProjectConfigured { settings: Box::new(settings.clone()) }]
+        })
     }
 
-    pub(super) fn pause(&self) -> Decision {
+    pub(super) fn pause(&self) -> AdmitResult {
         self.owner_only()?;
-        Ok(if self.board.paused { Vec::new() } else { vec![What::ProjectPaused] })
+        Ok(if self.board.paused { Vec::new() } else { vec![EventKind::ProjectPaused] })
     }
 
-    pub(super) fn resume(&self) -> Decision {
+    pub(super) fn resume(&self) -> AdmitResult {
         self.owner_only()?;
-        Ok(if self.board.paused { vec![What::ProjectResumed] } else { Vec::new() })
+        Ok(if self.board.paused { vec![EventKind::ProjectResumed] } else { Vec::new() })
     }
 
     /// The difference between the roster as it is and as it should be.
-    pub(super) fn apply_roster(&self, agents: &[AgentSpec]) -> Decision {
+    pub(super) fn apply_roster(&self, agents: &[AgentSpec]) -> AdmitResult {
         self.owner_only()?;
         if let Some(twice) = first_twice(agents) {
-            return Err(Because::AgentTwice(twice).into());
+            return Err(RefusalReason::AgentTwice(twice).into());
         }
         check_parents(agents)?;
         let wanted: BTreeSet<_> = agents.iter().map(|spec| &spec.id).collect();
@@ -52,40 +56,44 @@ impl Desk<'_> {
                 self.has_no(&spec.id, |_| true)?;
             }
         }
-        Ok(if present.is_empty() && left.is_empty() { Vec::new() } else { vec![What::RosterApplied { present, left }] })
+        Ok(if present.is_empty() && left.is_empty() {
+            Vec::new()
+        } else {
+            vec![EventKind::RosterApplied { present, left }]
+        })
     }
 
     /// An agent that has such work cannot leave, or change its rank: nobody would ever finish it.
     fn has_no(&self, id: &AgentId, such: impl Fn(&Task) -> bool) -> Result<(), Refusal> {
         let tasks: Vec<TaskId> =
             self.board.open_tasks(id).iter().filter(|task| such(task)).map(|task| task.id).collect();
-        if tasks.is_empty() { Ok(()) } else { Err(Because::AgentInUse { agent: id.clone(), tasks }.into()) }
+        if tasks.is_empty() { Ok(()) } else { Err(RefusalReason::AgentInUse { agent: id.clone(), tasks }.into()) }
     }
 
     /// A reset time that a client misread parks its account for a week at most, and a runner's
     /// report never shortens another's.
-    pub(super) fn parked(&self, account: &str, until: Timestamp) -> What {
+    pub(super) fn parked(&self, account: &str, until: Timestamp) -> EventKind {
         let until = until.min(self.now + Span::minutes(7 * 24 * 60)).in_range();
         let known = self.board.parked.get(account).copied().filter(|_| !self.is_owner());
-        What::AccountParked { account: account.to_owned(), until: known.map_or(until, |known| known.max(until)) }
+        EventKind::AccountParked { account: account.to_owned(), until: known.map_or(until, |known| known.max(until)) }
     }
 
-    pub(super) fn set_passkey(&self, agent: &AgentId, hash: &SecretHash) -> Decision {
+    pub(super) fn set_passkey(&self, agent: &AgentId, hash: &SecretHash) -> AdmitResult {
         self.owner_only()?;
         let agent: &Agent = self.board.agent(agent)?;
         if !agent.active {
-            return Err(Because::AgentInactive(agent.id().clone()).into());
+            return Err(RefusalReason::AgentInactive(agent.id().clone()).into());
         }
-        Ok(vec![What::PasskeySet { agent: agent.id().clone(), hash: hash.clone() }])
+        Ok(vec![EventKind::PasskeySet { agent: agent.id().clone(), hash: hash.clone() }])
     }
 
-    pub(super) fn park_account(&self, account: &str, until: Timestamp) -> Decision {
+    pub(super) fn park_account(&self, account: &str, until: Timestamp) -> AdmitResult {
         match self.actor {
             Actor::Owner(_) | Actor::Runner(_) => {
-                account.parse::<Client>().map_err(|_| Because::NobodyThere)?;
+                account.parse::<Client>().map_err(|_| RefusalReason::NobodyThere)?;
                 Ok(vec![self.parked(account, until)])
             }
-            Actor::Session(_) | Actor::System => Err(Because::RunnersOnly.into()),
+            Actor::Session(_) | Actor::System => Err(RefusalReason::RunnersOnly.into()),
         }
     }
 }
@@ -104,7 +112,7 @@ fn check_parents(agents: &[AgentSpec]) -> Result<(), Refusal> {
         let chain = std::iter::successors(Some(parent), |id| find(id).and_then(|spec| spec.parent.as_ref()));
         let circular = chain.take(agents.len() + 1).any(|id| *id == spec.id);
         if !manager || circular {
-            return Err(Because::BadRoster { agent: spec.id.clone(), parent: parent.clone() }.into());
+            return Err(RefusalReason::BadRoster { agent: spec.id.clone(), parent: parent.clone() }.into());
         }
     }
     Ok(())

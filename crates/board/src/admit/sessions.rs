@@ -1,10 +1,10 @@
 //! May this session begin, go on, end; and what does its end mean for its task?
 
-use super::{Decision, Desk, block_for_fuel, bounds};
-use crate::event::What;
+use super::{AdmitContext, AdmitResult, block_for_fuel, bounds};
+use crate::event::EventKind;
 use crate::fuel::{self, Fuel};
 use crate::interrupt::interrupt;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{
     DodResult, Driver, EndReason, ProcessEnd, Purpose, Session, SessionStatus, StopCause, Usage, VendorTrouble,
 };
@@ -30,7 +30,7 @@ fn waiting_messages(board: &crate::Board) -> impl Iterator<Item = &crate::Messag
         .filter(|message| message.from == Party::Owner && !message.expired)
 }
 
-impl Desk<'_> {
+impl AdmitContext<'_> {
     /// Opens a session if, and only if, staffing says that this agent should be started for this
     /// purpose: of two claims for one task exactly one wins (S1, F85).
     pub(super) fn claim(
@@ -40,11 +40,11 @@ impl Desk<'_> {
         driver: &Driver,
         credential: Option<&SecretHash>,
         forced: bool,
-    ) -> Decision {
+    ) -> AdmitResult {
         self.check_force(forced)?;
         let mut happened = match (driver, purpose) {
             (Driver::Hand, Purpose::Task(task)) => self.claim_by_hand(agent, task, forced)?,
-            (Driver::Hand, Purpose::Chat) => return Err(Because::TaskSessionOnly.into()),
+            (Driver::Hand, Purpose::Chat) => return Err(RefusalReason::TaskSessionOnly.into()),
             (Driver::Runner { .. } | Driver::Attached, _) => {
                 self.check_staffing(agent, purpose)?;
                 self.check_runner(driver)?;
@@ -61,7 +61,7 @@ impl Desk<'_> {
             Driver::Attached => Some(self.now + limits.attached_lease),
             Driver::Hand => None,
         };
-        happened.push(What::SessionClaimed {
+        happened.push(EventKind::SessionClaimed {
             session: self.board.next_session(),
             agent: agent.clone(),
             purpose,
@@ -77,7 +77,7 @@ impl Desk<'_> {
     fn check_runner(&self, driver: &Driver) -> Result<(), Refusal> {
         match (driver, self.actor) {
             (Driver::Runner { runner, .. }, Actor::Runner(claimant)) if runner != claimant => {
-                Err(Because::RunnersOnly.into())
+                Err(RefusalReason::RunnersOnly.into())
             }
             (Driver::Runner { .. } | Driver::Attached | Driver::Hand, _) => Ok(()),
         }
@@ -85,14 +85,14 @@ impl Desk<'_> {
 
     fn check_staffing(&self, agent: &AgentId, purpose: Purpose) -> Result<(), Refusal> {
         if let Actor::Session(_) | Actor::Owner(_) = self.actor {
-            return Err(Because::RunnersOnly.into());
+            return Err(RefusalReason::RunnersOnly.into());
         }
         let agent = self.board.agent(agent)?;
         let answer = match purpose {
             Purpose::Task(task) => {
                 let task = self.board.task(task)?;
                 if task.is_step() || task.assignee.as_ref() != Some(agent.id()) {
-                    return Err(Because::NotAssigned { task: task.id, agent: agent.id().clone() }.into());
+                    return Err(RefusalReason::NotAssigned { task: task.id, agent: agent.id().clone() }.into());
                 }
                 Some(staffing::staff_task(self.board, agent, task, self.now))
             }
@@ -100,37 +100,37 @@ impl Desk<'_> {
         };
         match answer {
             Some(answer) if answer.action == Action::Start => Ok(()),
-            Some(answer) => Err(Because::NotStaffed { agent: agent.id().clone(), reason: answer.reason }.into()),
+            Some(answer) => Err(RefusalReason::NotStaffed { agent: agent.id().clone(), reason: answer.reason }.into()),
             None => {
                 let reason = staffing::Reason::NoInProgressTask;
-                Err(Because::NotStaffed { agent: agent.id().clone(), reason }.into())
+                Err(RefusalReason::NotStaffed { agent: agent.id().clone(), reason }.into())
             }
         }
     }
 
     /// For those who orchestrate by hand: claims the task and moves it to `in_progress` (C2).
-    fn claim_by_hand(&self, agent: &AgentId, id: TaskId, forced: bool) -> Decision {
+    fn claim_by_hand(&self, agent: &AgentId, id: TaskId, forced: bool) -> AdmitResult {
         self.owner_only()?;
         let task = self.board.task(id)?;
         self.may_change(task, forced)?;
         if let Some(session) = task.live {
-            return Err(Because::AlreadyClaimed { task: id, session }.into());
+            return Err(RefusalReason::AlreadyClaimed { task: id, session }.into());
         }
         if task.is_step() {
-            return Err(Because::StepsFollowTheirTask { task: id }.into());
+            return Err(RefusalReason::StepsFollowTheirTask { task: id }.into());
         }
         if !matches!(task.status, Status::Backlog | Status::Todo | Status::InProgress) {
-            return Err(Because::NotInProgress { task: id, status: task.status }.into());
+            return Err(RefusalReason::NotInProgress { task: id, status: task.status }.into());
         }
         let mut happened = self.assign_task(id, Some(agent), forced)?;
-        happened.retain(|what| matches!(what, What::TaskAssigned { .. }));
+        happened.retain(|what| matches!(what, EventKind::TaskAssigned { .. }));
         let mut planned = task.clone();
         planned.assignee = Some(agent.clone());
         if let Some(obstacles) = self.not_ready(&planned) {
             return Err(obstacles.into());
         }
         if task.status != Status::InProgress {
-            happened.push(What::TaskMoved {
+            happened.push(EventKind::TaskMoved {
                 task: id,
                 from: task.status,
                 to: Status::InProgress,
@@ -152,22 +152,22 @@ impl Desk<'_> {
             (Actor::Runner(_), Driver::Hand) | (Actor::Owner(_) | Actor::Session(_), _) => false,
         };
         if !runner {
-            return Err(Because::RunnersOnly.into());
+            return Err(RefusalReason::RunnersOnly.into());
         }
         if !session.is_live() || session.generation != generation {
-            return Err(Because::StaleSession(id).into());
+            return Err(RefusalReason::StaleSession(id).into());
         }
         Ok(session)
     }
 
-    pub(super) fn report_running(&self, id: SessionId, generation: Generation) -> Decision {
+    pub(super) fn report_running(&self, id: SessionId, generation: Generation) -> AdmitResult {
         let session = self.reported(id, generation)?;
         let starting = session.status == SessionStatus::Starting;
-        Ok(if starting { vec![What::SessionRunning { session: id }] } else { Vec::new() })
+        Ok(if starting { vec![EventKind::SessionRunning { session: id }] } else { Vec::new() })
     }
 
     /// Renews what can be renewed; the others show on the board as over.
-    pub(super) fn renew_leases(&self, sessions: &[(SessionId, Generation)]) -> Decision {
+    pub(super) fn renew_leases(&self, sessions: &[(SessionId, Generation)]) -> AdmitResult {
         let valid: Vec<_> = sessions
             .iter()
             .filter(|(id, generation)| {
@@ -177,22 +177,22 @@ impl Desk<'_> {
             .collect();
         if valid.is_empty() {
             let stale = sessions.first().map(|(id, _)| *id);
-            return stale.map_or(Ok(Vec::new()), |id| Err(Because::StaleSession(id).into()));
+            return stale.map_or(Ok(Vec::new()), |id| Err(RefusalReason::StaleSession(id).into()));
         }
         let until = self.now + self.board.settings.limits.lease;
-        Ok(vec![What::LeasesRenewed { sessions: valid, until }])
+        Ok(vec![EventKind::LeasesRenewed { sessions: valid, until }])
     }
 
-    pub(super) fn stop_session(&self, id: SessionId) -> Decision {
+    pub(super) fn stop_session(&self, id: SessionId) -> AdmitResult {
         self.owner_only()?;
         let session = self.board.session(id)?;
         if !session.is_live() {
-            return Err(Because::StaleSession(id).into());
+            return Err(RefusalReason::StaleSession(id).into());
         }
         if session.driver == Driver::Hand {
-            return Err(Because::DrivenByHand { session: id }.into());
+            return Err(RefusalReason::DrivenByHand { session: id }.into());
         }
-        let told = What::StopRequested { session: id, cause: StopCause::Owner };
+        let told = EventKind::StopRequested { session: id, cause: StopCause::Owner };
         let mut happened: Vec<_> = Some(told).filter(|_| session.stop.is_none()).into_iter().collect();
         // An attached agent learns it with its next call. If it has gone there is none, and no process to end.
         if session.driver == Driver::Attached && self.now - session.last_call_at > crate::Session::SILENT {
@@ -208,10 +208,10 @@ impl Desk<'_> {
         end: &ProcessEnd,
         artifacts: &[String],
         usage: Option<Usage>,
-    ) -> Decision {
+    ) -> AdmitResult {
         let session = self.reported(id, generation)?;
         if session.status == SessionStatus::Verifying {
-            return Err(Because::StaleSession(id).into());
+            return Err(RefusalReason::StaleSession(id).into());
         }
         self.ended(session, end, artifacts, usage)
     }
@@ -223,11 +223,11 @@ impl Desk<'_> {
         end: &ProcessEnd,
         artifacts: &[String],
         usage: Option<Usage>,
-    ) -> Decision {
+    ) -> AdmitResult {
         let mut happened = Vec::new();
         // How a process ended is known once; losing its session afterwards does not change it.
         if session.end.is_none() {
-            happened.push(What::ProcessEnded {
+            happened.push(EventKind::ProcessEnded {
                 session: session.id,
                 end: bounds::end(end),
                 dod_result: None,
@@ -240,7 +240,7 @@ impl Desk<'_> {
             happened.push(self.parked(account, until));
         }
         match session.purpose {
-            Purpose::Chat => happened.push(What::Judged { session: session.id, verdict: None }),
+            Purpose::Chat => happened.push(EventKind::Judged { session: session.id, verdict: None }),
             Purpose::Task(task) => {
                 let task = self.board.task(task)?;
                 let verdict = self.judge(session, task, end, None)?;
@@ -250,17 +250,22 @@ impl Desk<'_> {
         Ok(happened)
     }
 
-    pub(super) fn examine_workspace(&self, id: SessionId, generation: Generation, facts: &WorkspaceFacts) -> Decision {
+    pub(super) fn examine_workspace(
+        &self,
+        id: SessionId,
+        generation: Generation,
+        facts: &WorkspaceFacts,
+    ) -> AdmitResult {
         let session = self.reported(id, generation)?;
         let (Purpose::Task(task), SessionStatus::Verifying, Some(end)) =
             (session.purpose, session.status, &session.end)
         else {
-            return Err(Because::StaleSession(id).into());
+            return Err(RefusalReason::StaleSession(id).into());
         };
         let task = self.board.task(task)?;
         let facts = bounds::facts(facts);
         let verdict = self.judge(session, task, end, Some(&facts))?;
-        let mut happened = vec![What::WorkspaceExamined { session: id, facts: Box::new(facts) }];
+        let mut happened = vec![EventKind::WorkspaceExamined { session: id, facts: Box::new(facts) }];
         happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
         Ok(happened)
     }
@@ -278,10 +283,10 @@ impl Desk<'_> {
             return Ok(Some(Verdict::None(Inconclusive::Stopped)));
         }
         let agent = self.board.agent(&session.agent)?;
-        let claim = session.claim.as_ref();
+        let report = session.report.as_ref();
         // A report given after all is what the session has to say.
-        let left_waiting = session.wait_given.is_some() && claim.is_none();
-        let evidence = Evidence { end, claim, left_waiting, children: self.children(task), workspace };
+        let left_waiting = session.wait_given.is_some() && report.is_none();
+        let evidence = Evidence { end, report, left_waiting, children: self.children(task), workspace };
         let policy = Policy {
             hierarchy: agent.spec.hierarchy,
             mode: agent.spec.mode,
@@ -309,14 +314,14 @@ impl Desk<'_> {
         dod_result: DodResult,
         merged: bool,
         artifacts: &[String],
-    ) -> Decision {
+    ) -> AdmitResult {
         self.owner_only()?;
         let session = self.board.session(id)?;
         if !session.is_live() {
-            return Err(Because::StaleSession(id).into());
+            return Err(RefusalReason::StaleSession(id).into());
         }
         let (Driver::Hand, Purpose::Task(task)) = (&session.driver, session.purpose) else {
-            return Err(Because::NotDrivenByHand { session: id }.into());
+            return Err(RefusalReason::NotDrivenByHand { session: id }.into());
         };
         let task = self.board.task(task)?;
         let verdict = match task.status {
@@ -325,14 +330,14 @@ impl Desk<'_> {
         };
         if verdict == Verdict::Done {
             if !merged {
-                return Err(Because::NotMerged { task: task.id, branch: task.branch.clone() }.into());
+                return Err(RefusalReason::NotMerged { task: task.id, branch: task.branch.clone() }.into());
             }
             let open: Vec<_> = self.board.unsettled_children(task).map(|child| child.id).collect();
             if !open.is_empty() {
-                return Err(Because::ChildrenOpen { task: task.id, open }.into());
+                return Err(RefusalReason::ChildrenOpen { task: task.id, open }.into());
             }
         }
-        let mut happened = vec![What::ProcessEnded {
+        let mut happened = vec![EventKind::ProcessEnded {
             session: id,
             end: bounds::end(end),
             dod_result: Some(dod_result),
@@ -344,14 +349,14 @@ impl Desk<'_> {
     }
 
     /// What a verdict does to its task. A task that somebody moved meanwhile is left where it is.
-    fn concluded(&self, session: &Session, task: &Task, verdict: Verdict) -> Vec<What> {
-        let mut happened = vec![What::Judged { session: session.id, verdict: Some(verdict.clone()) }];
+    fn concluded(&self, session: &Session, task: &Task, verdict: Verdict) -> Vec<EventKind> {
+        let mut happened = vec![EventKind::Judged { session: session.id, verdict: Some(verdict.clone()) }];
         let ours = task.status == Status::InProgress && task.assignee.as_ref() == Some(&session.agent);
         if !ours {
             return happened;
         }
         let moved =
-            |to, by, reason| What::TaskMoved { task: task.id, from: task.status, to, by, reason, forced: false };
+            |to, by, reason| EventKind::TaskMoved { task: task.id, from: task.status, to, by, reason, forced: false };
         let agent = || Party::Agent(session.agent.clone());
         let limits = &self.board.settings.limits;
         let spent_attempts = task.used.attempts + 1 >= limits.max_attempts;
@@ -364,7 +369,7 @@ impl Desk<'_> {
             }
             Verdict::Rejected(_) | Verdict::None(_) => {
                 let spent = self.spent_by_end(session, task, &verdict);
-                happened.extend(spent.map(|fuel| What::FuelSpent { task: Some(task.id), session: None, fuel }));
+                happened.extend(spent.map(|fuel| EventKind::FuelSpent { task: Some(task.id), session: None, fuel }));
                 spent.map(|fuel| block_for_fuel(task, fuel))
             }
         };
@@ -385,9 +390,9 @@ impl Desk<'_> {
     /// What follows from time alone (S2): sessions whose lease lapsed are lost (only now: whoever
     /// sweeps knows whether the runner could have been heard meanwhile), messages that
     /// nobody came to read expire.
-    pub(super) fn sweep(&self) -> Decision {
+    pub(super) fn sweep(&self) -> AdmitResult {
         if let Actor::Session(_) = self.actor {
-            return Err(Because::RunnersOnly.into());
+            return Err(RefusalReason::RunnersOnly.into());
         }
         let mut happened = Vec::new();
         let lapsed = |session: &&Session| session.lease_until.is_some_and(|until| until < self.now);
@@ -397,7 +402,7 @@ impl Desk<'_> {
         }
         let ttl = self.board.settings.limits.message_ttl;
         let expired = waiting_messages(self.board).filter(|message| self.now - message.at > ttl);
-        happened.extend(expired.map(|message| What::MessageExpired { message: message.id }));
+        happened.extend(expired.map(|message| EventKind::MessageExpired { message: message.id }));
         Ok(happened)
     }
 }

@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Decision, Desk, under_judgement};
+use super::{AdmitContext, AdmitResult, under_judgement};
 use crate::command::{DependsOn, NewTask};
-use crate::event::{CreatedTask, TaskEdit, What};
+use crate::cycles::{DependencyPlan, Planned};
+use crate::event::{CreatedTask, EventKind, TaskEdit};
 use crate::readiness;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::task::{Kind, Status, Task};
 use crate::text_limits::{self, Field};
-use crate::waits::{Plan, Planned};
 use crate::{Actor, AgentId, Party, TaskId};
 
 /// Where new tasks go.
-struct Place<'a> {
+struct TaskParent<'a> {
     parent: Option<&'a Task>,
     kind: Kind,
     depth: u32,
@@ -22,8 +22,8 @@ struct Place<'a> {
     for_itself: Option<AgentId>,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn create_tasks(&self, parent: Option<TaskId>, tasks: &[NewTask], key: Option<&str>) -> Decision {
+impl<'a> AdmitContext<'a> {
+    pub(super) fn create_tasks(&self, parent: Option<TaskId>, tasks: &[NewTask], key: Option<&str>) -> AdmitResult {
         let creator = self.party()?;
         let place = self.place(parent)?;
         if let Some(key) = key {
@@ -33,7 +33,7 @@ impl<'a> Desk<'a> {
             }
         }
         if tasks.is_empty() || tasks.len() > text_limits::MAX_BATCH {
-            return Err(Because::BatchSize { most: text_limits::MAX_BATCH }.into());
+            return Err(RefusalReason::BatchSize { most: text_limits::MAX_BATCH }.into());
         }
         self.room_for(&place, tasks.len() as u32)?;
         let first = self.board.next_task().0;
@@ -45,21 +45,21 @@ impl<'a> Desk<'a> {
             .collect::<Result<Vec<_>, _>>()?;
         self.no_twins(&place, &created)?;
         self.no_cycles(&created)?;
-        Ok(vec![What::TasksCreated { tasks: created, key: key.map(str::to_owned) }])
+        Ok(vec![EventKind::TasksCreated { tasks: created, key: key.map(str::to_owned) }])
     }
 
     /// A key that has created these tasks creates nothing more; it cannot stand for others.
-    fn same_again(&self, tasks: &[NewTask], created: &[TaskId]) -> Decision {
+    fn same_again(&self, tasks: &[NewTask], created: &[TaskId]) -> AdmitResult {
         let title = |id: &TaskId| self.board.tasks.get(id).map(|task| text_limits::normalised(&task.title));
         let known = created.iter().map(title);
         if known.eq(tasks.iter().map(|task| Some(text_limits::normalised(&task.title)))) {
             return Ok(Vec::new());
         }
-        Err(Because::KeyReused { created: created.to_vec() }.into())
+        Err(RefusalReason::KeyReused { created: created.to_vec() }.into())
     }
 
     /// Who may create what, and where: the owner anywhere, an agent below its own task (L6).
-    fn place(&self, parent: Option<TaskId>) -> Result<Place<'a>, Refusal> {
+    fn place(&self, parent: Option<TaskId>) -> Result<TaskParent<'a>, Refusal> {
         match self.actor {
             Actor::Owner(_) => self.place_below(parent.map(|id| self.board.task(id)).transpose()?),
             Actor::Session(_) => {
@@ -67,30 +67,30 @@ impl<'a> Desk<'a> {
                 match (session.task(), parent) {
                     (Some(own), None) => self.place_below(Some(self.board.task(own)?)),
                     (Some(own), Some(parent)) if own == parent => self.place_below(Some(self.board.task(own)?)),
-                    (Some(own), Some(parent)) => Err(Because::ForeignParent { parent, own }.into()),
+                    (Some(own), Some(parent)) => Err(RefusalReason::ForeignParent { parent, own }.into()),
                     (None, None) if self.board.agent(&session.agent)?.is_manager() => {
                         let for_itself = Some(session.agent.clone());
-                        Ok(Place { parent: None, kind: Kind::Task, depth: 0, for_itself })
+                        Ok(TaskParent { parent: None, kind: Kind::Task, depth: 0, for_itself })
                     }
-                    (None, Some(_) | None) => Err(Because::TaskSessionOnly.into()),
+                    (None, Some(_) | None) => Err(RefusalReason::TaskSessionOnly.into()),
                 }
             }
-            Actor::Runner(_) | Actor::System => Err(Because::OwnersOnly.into()),
+            Actor::Runner(_) | Actor::System => Err(RefusalReason::OwnersOnly.into()),
         }
     }
 
-    fn place_below(&self, parent: Option<&'a Task>) -> Result<Place<'a>, Refusal> {
+    fn place_below(&self, parent: Option<&'a Task>) -> Result<TaskParent<'a>, Refusal> {
         let Some(parent) = parent else {
-            return Ok(Place { parent: None, kind: Kind::Task, depth: 0, for_itself: None });
+            return Ok(TaskParent { parent: None, kind: Kind::Task, depth: 0, for_itself: None });
         };
         if parent.is_step() {
-            return Err(Because::StepsCannotSplit { task: parent.id }.into());
+            return Err(RefusalReason::StepsCannotSplit { task: parent.id }.into());
         }
         if parent.is_settled() {
-            return Err(Because::ParentSettled { parent: parent.id, status: parent.status }.into());
+            return Err(RefusalReason::ParentSettled { parent: parent.id, status: parent.status }.into());
         }
         if under_judgement(self.board, parent.id) {
-            return Err(Because::UnderJudgement { task: parent.id }.into());
+            return Err(RefusalReason::UnderJudgement { task: parent.id }.into());
         }
         let worker = parent.assignee.as_ref().and_then(|id| self.board.agents.get(id)).filter(|a| !a.is_manager());
         let kind = self.board.kind_of_children(parent).unwrap_or(match worker {
@@ -103,28 +103,32 @@ impl<'a> Desk<'a> {
         };
         let limit = self.board.settings.limits.max_depth;
         if kind == Kind::Task && depth > limit {
-            return Err(Because::TooDeep { parent: parent.id, limit }.into());
+            return Err(RefusalReason::TooDeep { parent: parent.id, limit }.into());
         }
-        Ok(Place { parent: Some(parent), kind, depth, for_itself: None })
+        Ok(TaskParent { parent: Some(parent), kind, depth, for_itself: None })
     }
 
-    fn room_for(&self, place: &Place<'_>, more: u32) -> Result<(), Refusal> {
+    fn room_for(&self, place: &TaskParent<'_>, more: u32) -> Result<(), Refusal> {
         let limits = &self.board.settings.limits;
         if let Some(agent) = &place.for_itself {
             let creator = Party::Agent(agent.clone());
             let own = |task: &&Arc<Task>| task.parent.is_none() && !task.is_settled() && task.creator == creator;
             let unsettled = self.board.tasks.values().filter(own).count() as u32;
             if unsettled + more > limits.max_children {
-                return Err(Because::TooManyOwnTasks { limit: limits.max_children, unsettled }.into());
+                return Err(RefusalReason::TooManyOwnTasks { limit: limits.max_children, unsettled }.into());
             }
         }
         let Some(parent) = place.parent else { return Ok(()) };
         let unsettled = self.board.unsettled_children(parent).count() as u32;
         if unsettled + more > limits.max_children {
-            return Err(Because::TooManyChildren { parent: parent.id, limit: limits.max_children, unsettled }.into());
+            return Err(
+                RefusalReason::TooManyChildren { parent: parent.id, limit: limits.max_children, unsettled }.into()
+            );
         }
         if parent.children.len() as u32 + more > limits.max_children_ever {
-            return Err(Because::TooManyChildrenEver { parent: parent.id, limit: limits.max_children_ever }.into());
+            return Err(
+                RefusalReason::TooManyChildrenEver { parent: parent.id, limit: limits.max_children_ever }.into()
+            );
         }
         Ok(())
     }
@@ -133,7 +137,7 @@ impl<'a> Desk<'a> {
         &self,
         id: TaskId,
         new: &NewTask,
-        place: &Place<'_>,
+        place: &TaskParent<'_>,
         batch: &[TaskId],
         creator: &Party,
     ) -> Result<CreatedTask, Refusal> {
@@ -143,12 +147,12 @@ impl<'a> Desk<'a> {
         let parent = place.parent.map(|task| task.id);
         // An agent neither loosens what done means nor gives away what it proposes for itself.
         if !self.is_owner() && (new.completion.is_some() || new.allow_empty) {
-            return Err(Because::OwnersOnly.into());
+            return Err(RefusalReason::OwnersOnly.into());
         }
         if let Some(assignee) = &new.assignee {
             match &place.for_itself {
                 Some(itself) if itself == assignee => {}
-                Some(_) => return Err(Because::OwnersOnly.into()),
+                Some(_) => return Err(RefusalReason::OwnersOnly.into()),
                 None => self.check_new_assignee(id, place, assignee)?,
             }
         }
@@ -177,14 +181,14 @@ impl<'a> Desk<'a> {
         &self,
         id: TaskId,
         new: &NewTask,
-        place: &Place<'_>,
+        place: &TaskParent<'_>,
         batch: &[TaskId],
     ) -> Result<Vec<TaskId>, Refusal> {
         check_count(id, new.dependencies.len())?;
         let mut found = BTreeSet::new();
         for dependency in &new.dependencies {
             let dependency = match dependency {
-                DependsOn::New(index) => *batch.get(*index).ok_or(Because::NotInBatch { index: *index })?,
+                DependsOn::New(index) => *batch.get(*index).ok_or(RefusalReason::NotInBatch { index: *index })?,
                 DependsOn::Task(other) => {
                     let other = self.board.task(*other)?;
                     self.check_dependency(id, place.kind, place.parent.map(|task| task.id), other)?;
@@ -200,22 +204,22 @@ impl<'a> Desk<'a> {
     fn check_dependency(&self, id: TaskId, kind: Kind, parent: Option<TaskId>, on: &Task) -> Result<(), Refusal> {
         let siblings = on.parent == parent && on.kind == kind;
         if (kind == Kind::Step || on.is_step()) && !siblings {
-            return Err(Because::StepsDependOnSiblings { task: id, dependency: on.id }.into());
+            return Err(RefusalReason::StepsDependOnSiblings { task: id, dependency: on.id }.into());
         }
         if on.status == Status::Cancelled {
-            return Err(Because::DependencyCancelled { task: id, dependency: on.id }.into());
+            return Err(RefusalReason::DependencyCancelled { task: id, dependency: on.id }.into());
         }
         Ok(())
     }
 
-    fn check_new_assignee(&self, id: TaskId, place: &Place<'_>, assignee: &AgentId) -> Result<(), Refusal> {
+    fn check_new_assignee(&self, id: TaskId, place: &TaskParent<'_>, assignee: &AgentId) -> Result<(), Refusal> {
         if place.kind == Kind::Step {
-            return Err(Because::StepsFollowTheirTask { task: id }.into());
+            return Err(RefusalReason::StepsFollowTheirTask { task: id }.into());
         }
         let agent = self.assignable_agent(assignee)?;
         let limit = self.board.settings.limits.max_depth;
         if agent.is_manager() && place.depth >= limit {
-            return Err(Because::TooDeepForManager { task: id, limit }.into());
+            return Err(RefusalReason::TooDeepForManager { task: id, limit }.into());
         }
         Ok(())
     }
@@ -224,25 +228,25 @@ impl<'a> Desk<'a> {
     fn assignable_agent(&self, id: &AgentId) -> Result<&'a crate::Agent, Refusal> {
         let agent = self.board.agent(id)?;
         if !agent.active {
-            return Err(Because::AgentInactive(id.clone()).into());
+            return Err(RefusalReason::AgentInactive(id.clone()).into());
         }
         if let Party::Agent(manager) = self.party()?
             && agent.spec.parent.as_ref() != Some(&manager)
         {
-            return Err(Because::NotASubordinate { agent: id.clone(), manager }.into());
+            return Err(RefusalReason::NotASubordinate { agent: id.clone(), manager }.into());
         }
         Ok(agent)
     }
 
     /// No unsettled sibling, and none of the batch, has the same title (L6, F3).
-    fn no_twins(&self, place: &Place<'_>, created: &[CreatedTask]) -> Result<(), Refusal> {
+    fn no_twins(&self, place: &TaskParent<'_>, created: &[CreatedTask]) -> Result<(), Refusal> {
         let Some(parent) = place.parent else { return Ok(()) };
         for (index, new) in created.iter().enumerate() {
             let title = text_limits::normalised(&new.title);
             let sibling = self.twin(parent, &title, None);
             let earlier = created[..index].iter().find(|other| text_limits::normalised(&other.title) == title);
             if let Some(sibling) = sibling.or(earlier.map(|other| other.id)) {
-                return Err(Because::Twin { title: new.title.clone(), sibling }.into());
+                return Err(RefusalReason::Twin { title: new.title.clone(), sibling }.into());
             }
         }
         Ok(())
@@ -260,29 +264,29 @@ impl<'a> Desk<'a> {
             .iter()
             .map(|new| Planned { id: new.id, parent: new.parent, dependencies: new.dependencies.clone() })
             .collect();
-        let plan = Plan { board: self.board, planned: &planned, extra: None };
+        let plan = DependencyPlan { board: self.board, planned: &planned, extra: None };
         let edges = planned.iter().flat_map(|task| task.dependencies.iter().map(|on| (task.id, *on)));
         edges
             .filter_map(|(task, on)| plan.cycle(task, on))
             .next()
-            .map_or(Ok(()), |chain| Err(Because::Cycle { chain }.into()))
+            .map_or(Ok(()), |chain| Err(RefusalReason::Cycle { chain }.into()))
     }
 
-    pub(super) fn edit_task(&self, id: TaskId, edit: &TaskEdit, forced: bool) -> Decision {
+    pub(super) fn edit_task(&self, id: TaskId, edit: &TaskEdit, forced: bool) -> AdmitResult {
         let task = self.changeable(id, forced)?;
         if let Some(title) = &edit.title {
             text_limits::check(Field::Title, title)?;
             let parent = task.parent.map(|id| self.board.task(id)).transpose()?;
             let twin = parent.and_then(|parent| self.twin(parent, &text_limits::normalised(title), Some(id)));
             if let Some(sibling) = twin {
-                return Err(Because::Twin { title: title.clone(), sibling }.into());
+                return Err(RefusalReason::Twin { title: title.clone(), sibling }.into());
             }
         }
         if let Some(description) = &edit.description {
             text_limits::check(Field::Description, description)?;
         }
         if !self.is_owner() && edit.task_type.is_some() {
-            return Err(Because::OwnersOnly.into());
+            return Err(RefusalReason::OwnersOnly.into());
         }
         edit.labels.iter().flatten().try_for_each(|label| text_limits::check(Field::Label, label))?;
         let edit = TaskEdit {
@@ -293,29 +297,31 @@ impl<'a> Desk<'a> {
             labels: edit.labels.clone().filter(|labels| *labels != task.labels),
         };
         let unchanged = edit == TaskEdit::default();
-        Ok(if unchanged { Vec::new() } else { vec![What::TaskEdited { task: id, edit }] })
+        Ok(if unchanged { Vec::new() } else { vec![EventKind::TaskEdited { task: id, edit }] })
     }
 
-    pub(super) fn assign_task(&self, id: TaskId, assignee: Option<&AgentId>, forced: bool) -> Decision {
+    pub(super) fn assign_task(&self, id: TaskId, assignee: Option<&AgentId>, forced: bool) -> AdmitResult {
         let task = self.changeable(id, forced)?;
         if task.is_step() {
-            return Err(Because::StepsFollowTheirTask { task: id }.into());
+            return Err(RefusalReason::StepsFollowTheirTask { task: id }.into());
         }
         if task.assignee.as_ref() == assignee {
             return Ok(Vec::new());
         }
         if task.status == Status::InProgress {
-            return Err(Because::AssignedInProgress { task: id }.into());
+            return Err(RefusalReason::AssignedInProgress { task: id }.into());
         }
         if let Some(assignee) = assignee {
             let agent = self.assignable_agent(assignee)?;
             if !readiness::suits(self.board, task, agent) {
-                return Err(Because::WrongRank { task: id, agent: assignee.clone(), rank: agent.spec.hierarchy }.into());
+                return Err(
+                    RefusalReason::WrongRank { task: id, agent: assignee.clone(), rank: agent.spec.hierarchy }.into()
+                );
             }
         }
-        let mut happened = vec![What::TaskAssigned { task: id, assignee: assignee.cloned() }];
+        let mut happened = vec![EventKind::TaskAssigned { task: id, assignee: assignee.cloned() }];
         if task.status == Status::Backlog && assignee.is_some() {
-            happened.push(What::TaskMoved {
+            happened.push(EventKind::TaskMoved {
                 task: id,
                 from: Status::Backlog,
                 to: Status::Todo,
@@ -327,28 +333,34 @@ impl<'a> Desk<'a> {
         Ok(happened)
     }
 
-    pub(super) fn change_dependencies(&self, id: TaskId, add: &[TaskId], remove: &[TaskId], forced: bool) -> Decision {
+    pub(super) fn change_dependencies(
+        &self,
+        id: TaskId,
+        add: &[TaskId],
+        remove: &[TaskId],
+        forced: bool,
+    ) -> AdmitResult {
         let task = self.changeable(id, forced)?;
         let removed: BTreeSet<_> = remove.iter().copied().collect();
         if let Some(dependency) = removed.iter().find(|dependency| !task.dependencies.contains(dependency)) {
-            return Err(Because::NotADependency { task: id, dependency: *dependency }.into());
+            return Err(RefusalReason::NotADependency { task: id, dependency: *dependency }.into());
         }
         let added: BTreeSet<_> = add.iter().copied().filter(|on| !task.dependencies.contains(on)).collect();
         check_count(id, task.dependencies.len() + added.len())?;
         if !added.is_empty() && task.status == Status::InProgress {
-            return Err(Because::DependsInProgress { task: id }.into());
+            return Err(RefusalReason::DependsInProgress { task: id }.into());
         }
         for on in &added {
             self.check_dependency(id, task.kind, task.parent, self.board.task(*on)?)?;
-            let plan = Plan { board: self.board, planned: &[], extra: Some((id, *on)) };
+            let plan = DependencyPlan { board: self.board, planned: &[], extra: Some((id, *on)) };
             if let Some(chain) = plan.cycle(id, *on) {
-                return Err(Because::Cycle { chain }.into());
+                return Err(RefusalReason::Cycle { chain }.into());
             }
         }
         if added.is_empty() && removed.is_empty() {
             return Ok(Vec::new());
         }
-        let happened = What::DependenciesChanged {
+        let happened = EventKind::DependenciesChanged {
             task: id,
             added: added.into_iter().collect(),
             removed: removed.into_iter().collect(),
@@ -361,25 +373,25 @@ impl<'a> Desk<'a> {
         let task = self.board.task(id)?;
         self.may_change(task, forced)?;
         if task.is_settled() {
-            return Err(Because::Settled { task: id, status: task.status }.into());
+            return Err(RefusalReason::Settled { task: id, status: task.status }.into());
         }
         Ok(task)
     }
 
-    pub(super) fn record_branch(&self, id: TaskId, branch: &str, base: &str) -> Decision {
+    pub(super) fn record_branch(&self, id: TaskId, branch: &str, base: &str) -> AdmitResult {
         if let Actor::Session(_) = self.actor {
-            return Err(Because::RunnersOnly.into());
+            return Err(RefusalReason::RunnersOnly.into());
         }
         let task = self.board.task(id)?;
         if task.branch.as_deref() == Some(branch) && task.base_commit.as_deref() == Some(base) {
             return Ok(Vec::new());
         }
-        Ok(vec![What::BranchRecorded { task: id, branch: branch.to_owned(), base: base.to_owned() }])
+        Ok(vec![EventKind::BranchRecorded { task: id, branch: branch.to_owned(), base: base.to_owned() }])
     }
 }
 
 /// Every dependency costs a search for cycles: a task has only so many.
 fn check_count(task: TaskId, count: usize) -> Result<(), Refusal> {
     let limit = text_limits::MAX_DEPENDENCIES;
-    if count > limit { Err(Because::TooManyDependencies { task, limit }.into()) } else { Ok(()) }
+    if count > limit { Err(RefusalReason::TooManyDependencies { task, limit }.into()) } else { Ok(()) }
 }

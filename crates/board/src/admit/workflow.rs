@@ -1,61 +1,63 @@
 //! What an agent does through its session: may it, and what follows?
 
-use super::{Decision, Desk};
-use crate::event::What;
+use super::{AdmitContext, AdmitResult};
+use crate::event::EventKind;
 use crate::fuel::{self, Fuel};
 use crate::interrupt::interrupt;
-use crate::next_action::{Choice, Step, next_action};
+use crate::next_action::{Choice, NextAction, next_action};
 use crate::readiness;
-use crate::refusal::{Because, Refusal};
-use crate::session::{Claim, Driver, ModelReport, Outcome, ProcessEnd, Session};
+use crate::refusal::{Refusal, RefusalReason};
+use crate::session::{CompletionReport, Driver, ModelReport, Outcome, ProcessEnd, Session};
 use crate::task::{Context, Status};
 use crate::text_limits::{self, Field};
 
-impl Desk<'_> {
-    pub(super) fn report_model(&self, provider: &str, model_id: &str) -> Decision {
+impl AdmitContext<'_> {
+    pub(super) fn report_model(&self, provider: &str, model_id: &str) -> AdmitResult {
         let session = self.session()?;
         text_limits::check(Field::Model, provider)?;
         text_limits::check(Field::Model, model_id)?;
         let wanted = self.board.agent(&session.agent)?.spec.model.as_deref();
         let matches = wanted.is_none_or(|wanted| same_model(wanted, model_id));
         let report = ModelReport { provider: provider.to_owned(), model_id: model_id.to_owned(), matches };
-        Ok(vec![What::ModelReported { session: session.id, report }])
+        Ok(vec![EventKind::ModelReported { session: session.id, report }])
     }
 
-    pub(super) fn fetch_task(&self) -> Decision {
+    pub(super) fn fetch_task(&self) -> AdmitResult {
         let (session, ..) = self.task_session()?;
-        Ok(if session.fetched { Vec::new() } else { vec![What::TaskFetched { session: session.id }] })
+        Ok(if session.fetched { Vec::new() } else { vec![EventKind::TaskFetched { session: session.id }] })
     }
 
     /// Gives the next step. A step that was given too often without a new fact parks the work
     /// instead (G2). Steps that only repeat themselves until the agent leaves are not recorded.
-    pub(super) fn next_action(&self) -> Decision {
+    pub(super) fn next_action(&self) -> AdmitResult {
         let session = self.session()?;
-        let (step, _) = next_action(self.board, session.id, self.now)?;
-        match step {
-            Step::WaitForMessages | Step::LeaveChat if self.owes_acknowledgement(session)? => {
-                Ok(vec![What::StepGiven { session: session.id, step }])
+        let (action, _) = next_action(self.board, session.id, self.now)?;
+        match action {
+            NextAction::WaitForMessages | NextAction::LeaveChat if self.owes_acknowledgement(session)? => {
+                Ok(vec![EventKind::ActionGiven { session: session.id, action }])
             }
-            Step::Stop(_) | Step::LogOut | Step::LeaveChat | Step::WaitForMessages => Ok(Vec::new()),
-            Step::ReportModel
-            | Step::GetPendingMessages
-            | Step::GetTask
-            | Step::CreateSubtasks
-            | Step::Work
-            | Step::Rework
-            | Step::Start
-            | Step::Adjust
-            | Step::Wait
-            | Step::ReportCompletion
-            | Step::ExecuteSubtask(_)
-            | Step::StartSubtask(_)
-            | Step::ReviewBlocks
-            | Step::SituationalAwareness => {
-                let times = fuel::times_given(self.board, session, &step) + 1;
+            NextAction::Stop(_) | NextAction::LogOut | NextAction::LeaveChat | NextAction::WaitForMessages => {
+                Ok(Vec::new())
+            }
+            NextAction::ReportModel
+            | NextAction::GetPendingMessages
+            | NextAction::GetTask
+            | NextAction::CreateSubtasks
+            | NextAction::Work
+            | NextAction::Rework
+            | NextAction::Start
+            | NextAction::Adjust
+            | NextAction::Wait
+            | NextAction::ReportCompletion
+            | NextAction::ExecuteSubtask(_)
+            | NextAction::StartSubtask(_)
+            | NextAction::ReviewBlocks
+            | NextAction::SituationalAwareness => {
+                let times = fuel::times_given(self.board, session, &action) + 1;
                 if times >= self.board.settings.limits.max_repeats {
-                    return Ok(self.park(session, Fuel::Repeats));
+                    return Ok(self.stop_for_fuel(session, Fuel::Repeats));
                 }
-                Ok(vec![What::StepGiven { session: session.id, step }])
+                Ok(vec![EventKind::ActionGiven { session: session.id, action }])
             }
         }
     }
@@ -67,79 +69,83 @@ impl Desk<'_> {
     }
 
     /// A choice that cannot help is refused (N4, F5).
-    pub(super) fn select_action(&self, choice: Choice, reason: Option<&str>) -> Decision {
+    pub(super) fn select_action(&self, choice: Choice, reason: Option<&str>) -> AdmitResult {
         let (session, task, agent) = self.task_session()?;
         if !agent.is_manager() {
-            return Err(Because::ManagersOnly.into());
+            return Err(RefusalReason::ManagersOnly.into());
         }
         if let Some(reason) = reason {
             text_limits::check(Field::Reason, reason)?;
         }
         match choice {
-            Choice::Wait if !readiness::waiting_helps(self.board, task) => Err(Because::WaitCannotHelp.into()),
-            Choice::Start if !readiness::starting_helps(self.board, task) => Err(Because::StartCannotHelp.into()),
+            Choice::Wait if !readiness::waiting_helps(self.board, task) => Err(RefusalReason::WaitCannotHelp.into()),
+            Choice::Start if !readiness::starting_helps(self.board, task) => Err(RefusalReason::StartCannotHelp.into()),
             Choice::Wait | Choice::Start | Choice::Adjust => {
-                Ok(vec![What::ActionChosen { session: session.id, choice, reason: reason.map(str::to_owned) }])
+                Ok(vec![EventKind::ActionChosen { session: session.id, choice, reason: reason.map(str::to_owned) }])
             }
         }
     }
 
     /// Success needs every child settled and, for a manager, one done (L1, V2). Being blocked or
     /// failed can always be reported (F8).
-    pub(super) fn report_completed(&self, result: Outcome, summary: &str, next_steps: Option<&str>) -> Decision {
+    pub(super) fn report_completed(&self, result: Outcome, summary: &str, next_steps: Option<&str>) -> AdmitResult {
         let (session, task, agent) = self.task_session()?;
         text_limits::check(Field::Summary, summary)?;
         text_limits::check(Field::NextSteps, next_steps.unwrap_or_default())?;
         if task.status != Status::InProgress {
-            return Err(Because::NotInProgress { task: task.id, status: task.status }.into());
+            return Err(RefusalReason::NotInProgress { task: task.id, status: task.status }.into());
         }
         if result == Outcome::Success {
             let open: Vec<_> = self.board.unsettled_children(task).map(|child| child.id).collect();
             if !open.is_empty() {
-                return Err(Because::ChildrenOpen { task: task.id, open }.into());
+                return Err(RefusalReason::ChildrenOpen { task: task.id, open }.into());
             }
             if agent.is_manager() && !self.board.children(task).any(|child| child.status == Status::Done) {
-                return Err(Because::NothingDone { task: task.id }.into());
+                return Err(RefusalReason::NothingDone { task: task.id }.into());
             }
         }
-        let claim =
-            Claim { result, summary: summary.to_owned(), next_steps: next_steps.map(str::to_owned), at: self.now };
-        Ok(vec![What::CompletionReported { session: session.id, claim }])
+        let report = CompletionReport {
+            result,
+            summary: summary.to_owned(),
+            next_steps: next_steps.map(str::to_owned),
+            at: self.now,
+        };
+        Ok(vec![EventKind::CompletionReported { session: session.id, report }])
     }
 
-    pub(super) fn save_context(&self, context: &Context) -> Decision {
+    pub(super) fn save_context(&self, context: &Context) -> AdmitResult {
         let (session, ..) = self.task_session()?;
         let Context { progress, findings, blockers, next_steps } = context;
         let texts = [progress, findings, blockers, next_steps];
         texts.into_iter().flatten().try_for_each(|text| text_limits::check(Field::Context, text))?;
-        Ok(vec![What::ContextSaved { session: session.id, context: context.clone() }])
+        Ok(vec![EventKind::ContextSaved { session: session.id, context: context.clone() }])
     }
 
     /// An agent that was attached by hand has no process to observe: its logout is the end (V7).
-    pub(super) fn log_out(&self) -> Decision {
+    pub(super) fn log_out(&self) -> AdmitResult {
         let session = self.session()?;
-        let mut happened = vec![What::LoggedOut { session: session.id }];
+        let mut happened = vec![EventKind::LoggedOut { session: session.id }];
         if session.driver == Driver::Attached {
             happened.extend(self.ended(session, &ProcessEnd::exited(0), &[], None)?);
         }
         Ok(happened)
     }
 
-    pub(super) fn count_calls(&self, calls: u32, repeated: Option<(Step, u32)>) -> Decision {
+    pub(super) fn count_calls(&self, calls: u32, repeated: Option<(NextAction, u32)>) -> AdmitResult {
         let session = self.session()?;
         // Repeated before the last new fact: a call like any other by now.
         let (repeated, stale) = match repeated {
-            Some((step, times)) if fuel::times_given(self.board, session, &step) == 0 => (None, times),
+            Some((action, times)) if fuel::times_given(self.board, session, &action) == 0 => (None, times),
             _ => (repeated, 0),
         };
         let calls = calls.saturating_add(stale);
-        let counted = What::CallsCounted { session: session.id, calls };
+        let counted = EventKind::CallsCounted { session: session.id, calls };
         let mut happened: Vec<_> = Some(counted).filter(|_| calls > 0).into_iter().collect();
-        if let Some((step, times)) = repeated {
-            happened.push(What::StepRepeated { session: session.id, step, times });
-            let given = fuel::times_given(self.board, session, &step).saturating_add(times);
+        if let Some((action, times)) = repeated {
+            happened.push(EventKind::ActionRepeated { session: session.id, action, times });
+            let given = fuel::times_given(self.board, session, &action).saturating_add(times);
             if given >= self.board.settings.limits.max_repeats && interrupt(self.board, session).is_none() {
-                happened.extend(self.park(session, Fuel::Repeats));
+                happened.extend(self.stop_for_fuel(session, Fuel::Repeats));
             }
         }
         Ok(happened)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::agent::{Agent, AgentSpec, Chat};
 use crate::board::Board;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::message::Message;
 use crate::session::Session;
 use crate::task::Task;
@@ -30,29 +30,29 @@ struct Fold<'a> {
 impl Fold<'_> {
     fn fold(&mut self) {
         match &self.event.what {
-            What::ProjectConfigured { settings } => {
+            EventKind::ProjectConfigured { settings } => {
                 self.board.settings = Arc::new((**settings).clone());
                 self.board.configured = self.board.seq;
             }
-            What::ProjectPaused => self.board.paused = true,
-            What::ProjectResumed => self.board.paused = false,
-            What::RosterApplied { present, left } => self.roster_applied(present, left),
-            What::PasskeySet { agent, hash } => self.agent(agent, |agent| agent.passkey = Some(hash.clone())),
-            What::AccountParked { account, until } => {
+            EventKind::ProjectPaused => self.board.paused = true,
+            EventKind::ProjectResumed => self.board.paused = false,
+            EventKind::RosterApplied { present, left } => self.roster_applied(present, left),
+            EventKind::PasskeySet { agent, hash } => self.agent(agent, |agent| agent.passkey = Some(hash.clone())),
+            EventKind::AccountParked { account, until } => {
                 self.board.parked.insert(account.clone(), *until);
             }
 
-            What::TasksCreated { tasks, key } => self.tasks_created(tasks, key.as_deref()),
-            What::TaskEdited { task, edit } => self.task_edited(*task, edit),
-            What::TaskAssigned { task, assignee } => self.task_assigned(*task, assignee.as_ref()),
-            What::DependenciesChanged { task, added, removed } => self.dependencies_changed(*task, added, removed),
-            What::TaskMoved { task, to, by, reason, .. } => self.task_moved(*task, *to, by, reason.as_deref()),
-            What::BranchRecorded { task, branch, base } => self.task(*task, |task| {
+            EventKind::TasksCreated { tasks, key } => self.tasks_created(tasks, key.as_deref()),
+            EventKind::TaskEdited { task, edit } => self.task_edited(*task, edit),
+            EventKind::TaskAssigned { task, assignee } => self.task_assigned(*task, assignee.as_ref()),
+            EventKind::DependenciesChanged { task, added, removed } => self.dependencies_changed(*task, added, removed),
+            EventKind::TaskMoved { task, to, by, reason, .. } => self.task_moved(*task, *to, by, reason.as_deref()),
+            EventKind::BranchRecorded { task, branch, base } => self.task(*task, |task| {
                 task.branch = Some(branch.clone());
                 task.base_commit = Some(base.clone());
             }),
 
-            What::SessionClaimed { session, agent, purpose, driver, generation, lease_until, credential } => {
+            EventKind::SessionClaimed { session, agent, purpose, driver, generation, lease_until, credential } => {
                 self.session_claimed(sessions::Claimed {
                     session: *session,
                     agent,
@@ -63,16 +63,18 @@ impl Fold<'_> {
                     credential: credential.as_ref(),
                 });
             }
-            What::SessionRunning { session } => {
+            EventKind::SessionRunning { session } => {
                 self.session(*session, |session| session.status = crate::session::SessionStatus::Running);
             }
-            What::LeasesRenewed { sessions, until } => {
+            EventKind::LeasesRenewed { sessions, until } => {
                 for session in sessions {
                     self.session(*session, |session| session.lease_until = Some(*until));
                 }
             }
-            What::StopRequested { session, cause } => self.session(*session, |session| session.stop = Some(*cause)),
-            What::ProcessEnded { session, end, dod_result, artifacts, usage } => {
+            EventKind::StopRequested { session, cause } => {
+                self.session(*session, |session| session.stop = Some(*cause))
+            }
+            EventKind::ProcessEnded { session, end, dod_result, artifacts, usage } => {
                 self.session(*session, |session| {
                     session.status = crate::session::SessionStatus::Verifying;
                     session.end = Some(end.clone());
@@ -81,23 +83,23 @@ impl Fold<'_> {
                     session.usage = *usage;
                 });
             }
-            What::WorkspaceExamined { session, facts } => self.session(*session, |session| {
+            EventKind::WorkspaceExamined { session, facts } => self.session(*session, |session| {
                 session.dod_result = Some(crate::verdict::dod_result(facts));
                 session.artifacts.clone_from(&facts.changed);
                 session.workspace = Some((**facts).clone());
             }),
-            What::Judged { session, verdict } => self.judged(*session, verdict.as_ref()),
+            EventKind::Judged { session, verdict } => self.judged(*session, verdict.as_ref()),
 
-            What::ModelReported { session, report } => {
+            EventKind::ModelReported { session, report } => {
                 self.session(*session, |session| session.model = Some(report.clone()));
             }
-            What::TaskFetched { session } => self.session(*session, |session| session.fetched = true),
-            What::StepGiven { session, step } => {
-                self.count_step(*session, *step, 1);
-                self.step_given(*session, *step);
+            EventKind::TaskFetched { session } => self.session(*session, |session| session.fetched = true),
+            EventKind::ActionGiven { session, action } => {
+                self.count_action(*session, *action, 1);
+                self.action_given(*session, *action);
             }
-            What::StepRepeated { session, step, times } => self.count_step(*session, *step, *times),
-            What::ActionChosen { session, choice, .. } => {
+            EventKind::ActionRepeated { session, action, times } => self.count_action(*session, *action, *times),
+            EventKind::ActionChosen { session, choice, .. } => {
                 let seq = self.board.seq;
                 self.session(*session, |session| {
                     session.choice = Some(*choice);
@@ -105,16 +107,16 @@ impl Fold<'_> {
                     session.wait_given = None;
                 });
             }
-            What::CompletionReported { session, claim } => self.completion_reported(*session, claim),
-            What::ContextSaved { session, context } => self.context_saved(*session, context),
-            What::LoggedOut { session } => {
+            EventKind::CompletionReported { session, report } => self.completion_reported(*session, report),
+            EventKind::ContextSaved { session, context } => self.context_saved(*session, context),
+            EventKind::LoggedOut { session } => {
                 self.session(*session, |session| session.logged_out = true);
                 self.acknowledge();
             }
-            What::CallsCounted { .. } => {}
-            What::FuelSpent { session, fuel, .. } => self.fuel_spent(*session, *fuel),
+            EventKind::CallsCounted { .. } => {}
+            EventKind::FuelSpent { session, fuel, .. } => self.fuel_spent(*session, *fuel),
 
-            What::MessageSent { message, from, to, content, related_task } => {
+            EventKind::MessageSent { message, from, to, content, related_task } => {
                 let (at, seq) = (self.event.at, self.board.seq);
                 let (from, to, content) = (from.clone(), to.clone(), content.clone());
                 let related_task = *related_task;
@@ -130,10 +132,10 @@ impl Fold<'_> {
                 }));
                 self.acknowledge();
             }
-            What::MessagesShown { session, upto } => {
+            EventKind::MessagesShown { session, upto } => {
                 self.session(*session, |session| session.shown_upto = Some(*upto));
             }
-            What::MessageExpired { message } => self.message(*message, |message| message.expired = true),
+            EventKind::MessageExpired { message } => self.message(*message, |message| message.expired = true),
         }
     }
 
@@ -142,7 +144,7 @@ impl Fold<'_> {
         let Actor::Session(id) = self.event.by else { return };
         let (at, calls) = (self.event.at, self.event.what.calls());
         let lease = at + self.board.settings.limits.attached_lease;
-        let sent = matches!(self.event.what, What::MessageSent { .. });
+        let sent = matches!(self.event.what, EventKind::MessageSent { .. });
         self.session(id, |session| {
             session.calls = session.calls.saturating_add(calls);
             session.messages += u32::from(sent);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Fold;
-use super::tasks::Heard;
+use super::tasks::ChangeScope;
 use crate::fuel::{self, Fuel};
-use crate::next_action::{Choice, Step};
-use crate::session::{Claim, Driver, Given, Purpose, Session, SessionStatus, StopCause};
+use crate::next_action::{Choice, NextAction};
+use crate::session::{ActionCounts, CompletionReport, Driver, Purpose, Session, SessionStatus, StopCause};
 use crate::task::Context;
 use crate::verdict::{Inconclusive, Verdict};
 use crate::{Actor, AgentId, Generation, SecretHash, SessionId, Timestamp};
@@ -69,10 +69,10 @@ impl Fold<'_> {
             choice: None,
             chosen: 0,
             wait_given: None,
-            claim: None,
+            report: None,
             logged_out: false,
             stop: None,
-            given: Given::default(),
+            answers_given: ActionCounts::default(),
             calls: 0,
             messages: 0,
             shown_upto: None,
@@ -146,25 +146,25 @@ impl Fold<'_> {
     }
 
     /// How often a step was given since the last new fact (G2).
-    pub(super) fn count_step(&mut self, id: SessionId, step: Step, times: u32) {
+    pub(super) fn count_action(&mut self, id: SessionId, action: NextAction, times: u32) {
         let Some(session) = self.board.sessions.get(&id).cloned() else { return };
-        let times = fuel::times_given(self.board, &session, &step).saturating_add(times);
+        let times = fuel::times_given(self.board, &session, &action).saturating_add(times);
         let fact = fuel::last_fact(self.board, &session);
         self.session(id, |session| {
-            if session.given.since_fact != fact {
-                session.given = Given { since_fact: fact, counts: Vec::new() };
+            if session.answers_given.since_fact != fact {
+                session.answers_given = ActionCounts { since_fact: fact, counts: Vec::new() };
             }
-            match session.given.counts.iter_mut().find(|(given, _)| *given == step) {
+            match session.answers_given.counts.iter_mut().find(|(given, _)| *given == action) {
                 Some((_, count)) => *count = times,
-                None => session.given.counts.push((step, times)),
+                None => session.answers_given.counts.push((action, times)),
             }
         });
     }
 
-    pub(super) fn step_given(&mut self, id: SessionId, step: Step) {
-        self.session(id, |session| match (step, session.choice) {
-            (Step::Start | Step::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
-            (Step::Wait, _) => session.wait_given = Some(session.chosen),
+    pub(super) fn action_given(&mut self, id: SessionId, action: NextAction) {
+        self.session(id, |session| match (action, session.choice) {
+            (NextAction::Start | NextAction::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
+            (NextAction::Wait, _) => session.wait_given = Some(session.chosen),
             _ => {}
         });
         self.acknowledge();
@@ -179,21 +179,21 @@ impl Fold<'_> {
         }
     }
 
-    pub(super) fn completion_reported(&mut self, id: SessionId, claim: &Claim) {
-        self.session(id, |session| session.claim = Some(claim.clone()));
+    pub(super) fn completion_reported(&mut self, id: SessionId, report: &CompletionReport) {
+        self.session(id, |session| session.report = Some(report.clone()));
         let Some(task) = self.board.sessions.get(&id).and_then(|session| session.task()) else { return };
         let seq = self.board.seq;
         self.task(task, |task| {
-            task.claim = Some(claim.clone());
+            task.report = Some(report.clone());
             task.marks.reported = seq;
         });
-        self.heard(task, Heard::Fact);
+        self.mark_changed(task, ChangeScope::Fact);
     }
 
     pub(super) fn context_saved(&mut self, id: SessionId, context: &Context) {
         let Some(task) = self.board.sessions.get(&id).and_then(|session| session.task()) else { return };
         self.task(task, |task| task.context = Some(context.clone()));
-        self.heard(task, Heard::Fact);
+        self.mark_changed(task, ChangeScope::Fact);
     }
 
     pub(super) fn fuel_spent(&mut self, session: Option<SessionId>, fuel: Fuel) {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::Fold;
 use crate::event::{CreatedTask, TaskEdit};
-use crate::task::{Block, Closing, Kind, Marks, Status, Task, Used};
+use crate::task::{Block, Conclusion, Kind, Status, Task, Used, Watermarks};
 use crate::{AgentId, Generation, Party, TaskId};
 
 /// How far an event about a task is heard.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum ChangeScope {
     /// A new fact about the task (A3).
     Fact,
     /// A fact that its parent's manager, and whoever waits for the task, may have to act upon (A1.7).
@@ -34,7 +34,7 @@ impl Fold<'_> {
             }
             self.board.tasks.insert(new.id, Arc::new(task));
             self.index(new.id);
-            self.heard(new.id, Heard::Change);
+            self.mark_changed(new.id, ChangeScope::Change);
         }
         if let (Some(key), Some(first)) = (key, tasks.first()) {
             let ids = tasks.iter().map(|task| task.id).collect();
@@ -65,8 +65,8 @@ impl Fold<'_> {
             completion: new.completion,
             allow_empty: new.allow_empty,
             block: None,
-            closing: None,
-            claim: None,
+            conclusion: None,
+            report: None,
             feedback: None,
             used: Used::default(),
             not_before: None,
@@ -76,7 +76,7 @@ impl Fold<'_> {
             by_hand: false,
             waiting_since: None,
             context: None,
-            marks: Marks::default(),
+            marks: Watermarks::default(),
             created_at: at,
             updated_at: at,
             status_at: at,
@@ -92,7 +92,7 @@ impl Fold<'_> {
             task.priority = priority.unwrap_or(task.priority);
             task.task_type = task_type.unwrap_or(task.task_type);
         });
-        self.heard(id, Heard::Change);
+        self.mark_changed(id, ChangeScope::Change);
     }
 
     pub(super) fn task_assigned(&mut self, id: TaskId, assignee: Option<&AgentId>) {
@@ -102,7 +102,7 @@ impl Fold<'_> {
             task.waiting_since = None;
         });
         self.index(id);
-        self.heard(id, Heard::Change);
+        self.mark_changed(id, ChangeScope::Change);
     }
 
     pub(super) fn dependencies_changed(&mut self, id: TaskId, added: &[TaskId], removed: &[TaskId]) {
@@ -116,7 +116,7 @@ impl Fold<'_> {
         for dependency in removed {
             self.task(*dependency, |dependency| dependency.dependents.retain(|dependent| *dependent != id));
         }
-        self.heard(id, Heard::Change);
+        self.mark_changed(id, ChangeScope::Change);
     }
 
     pub(super) fn task_moved(&mut self, id: TaskId, to: Status, by: &Party, reason: Option<&str>) {
@@ -128,10 +128,10 @@ impl Fold<'_> {
             let lifted = task.block.take();
             task.status_at = at;
             task.marks.status = seq;
-            task.closing = None;
+            task.conclusion = None;
             match to {
                 Status::Blocked => task.block = Some(Block { by: by.clone(), reason, before: from }),
-                Status::Failed | Status::Cancelled => task.closing = Some(Closing { by: by.clone(), reason }),
+                Status::Failed | Status::Cancelled => task.conclusion = Some(Conclusion { by: by.clone(), reason }),
                 Status::Done => task.feedback = None,
                 Status::Backlog | Status::Todo | Status::InProgress => {}
             }
@@ -146,11 +146,11 @@ impl Fold<'_> {
             }
         });
         self.index(id);
-        self.heard(id, Heard::Change);
+        self.mark_changed(id, ChangeScope::Change);
     }
 
     /// Notes that something about a task is new, for the task and for those who watch it.
-    pub(super) fn heard(&mut self, id: TaskId, how: Heard) {
+    pub(super) fn mark_changed(&mut self, id: TaskId, how: ChangeScope) {
         let (at, seq) = (self.event.at, self.board.seq);
         self.task(id, |task| {
             task.marks.fact = seq;
@@ -160,7 +160,7 @@ impl Fold<'_> {
         if let Some(parent) = task.parent {
             self.task(parent, |parent| parent.marks.fact = seq);
         }
-        if how == Heard::Change {
+        if how == ChangeScope::Change {
             let waiting =
                 task.dependents.iter().filter_map(|id| self.board.tasks.get(id)).filter_map(|task| task.parent);
             let watchers: Vec<_> = waiting.chain(task.parent).chain([id]).collect();

@@ -2,7 +2,7 @@
 
 use super::{Audience, Phrase, phrase};
 use crate::Language;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 use crate::staffing::Reason;
 
 impl Refusal {
@@ -16,8 +16,8 @@ impl Refusal {
 }
 
 /// An agent's next step is nearly always to ask; here are the exceptions.
-fn for_agents(because: &Because) -> Phrase {
-    use Because as B;
+fn for_agents(because: &RefusalReason) -> Phrase {
+    use RefusalReason as B;
     match because {
         B::NoSuchTask(_) => {
             phrase("Call list_tasks to see the tasks there are.", "list_tasks でタスクを確認してください。")
@@ -87,8 +87,8 @@ fn for_agents(because: &Because) -> Phrase {
     }
 }
 
-fn for_people(because: &Because, language: Language) -> String {
-    use Because as B;
+fn for_people(because: &RefusalReason, language: Language) -> String {
+    use RefusalReason as B;
     let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
     match because {
         B::NoSuchTask(_) => say(

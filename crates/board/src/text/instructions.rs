@@ -3,7 +3,7 @@
 use super::{Phrase, phrase};
 use crate::Language;
 use crate::answer::{Answer, Tool};
-use crate::next_action::Step;
+use crate::next_action::NextAction;
 use crate::text::list;
 use crate::verdict::Rejection;
 
@@ -13,9 +13,9 @@ const THEN_ASK: Phrase = phrase("Then call get_next_action.", "その後、get_n
 /// except `get_next_action`, which is always open.
 pub fn instruction(answer: &Answer, language: Language) -> String {
     let mut lines = vec![opening(answer, language)];
-    lines.extend(answer.feedback.as_ref().filter(|_| shows_feedback(answer.step)).map(|why| feedback(why, language)));
+    lines.extend(answer.feedback.as_ref().filter(|_| shows_feedback(answer.action)).map(|why| feedback(why, language)));
     lines.extend(
-        answer.tools.iter().filter_map(|tool| per_tool(*tool, answer.step)).map(|line| line.say(language, &[])),
+        answer.tools.iter().filter_map(|tool| per_tool(*tool, answer.action)).map(|line| line.say(language, &[])),
     );
     if !answer.children.is_empty() {
         let children: Vec<_> = answer
@@ -25,14 +25,14 @@ pub fn instruction(answer: &Answer, language: Language) -> String {
             .collect();
         lines.push(phrase("They exist already: {0}.", "既にあるもの: {0}。").say(language, &[&list(&children)]));
     }
-    if asks_again(answer.step) {
+    if asks_again(answer.action) {
         lines.push(THEN_ASK.say(language, &[]));
     }
     lines.join("\n")
 }
 
-fn shows_feedback(step: Step) -> bool {
-    matches!(step, Step::Rework | Step::Work | Step::CreateSubtasks)
+fn shows_feedback(action: NextAction) -> bool {
+    matches!(action, NextAction::Rework | NextAction::Work | NextAction::CreateSubtasks)
 }
 
 fn opening(answer: &Answer, language: Language) -> String {
@@ -40,134 +40,134 @@ fn opening(answer: &Answer, language: Language) -> String {
     let subtask = answer.subtask.as_ref();
     let (id, title) =
         (subtask.map_or_else(String::new, |s| s.id.to_string()), subtask.map_or("", |s| s.title.as_str()));
-    match answer.step {
-        Step::Stop(interrupt) if answer.tools.contains(&Tool::SaveContext) => say(
+    match answer.action {
+        NextAction::Stop(interrupt) if answer.tools.contains(&Tool::SaveContext) => say(
             phrase(
                 "Stop working now: {0}. Change nothing more. Save what you know with save_context if you have not, then call logout and end.",
                 "直ちに作業を止めてください: {0}。これ以上変更しないでください。必要なら save_context で状況を残し、logout を呼んで終了してください。",
             ),
             &[&interrupt.as_str()],
         ),
-        Step::Stop(interrupt) => say(
+        NextAction::Stop(interrupt) => say(
             phrase(
                 "Stop now: {0}. Change nothing more. Call logout and end.",
                 "直ちに止めてください: {0}。これ以上変更しないでください。logout を呼んで終了してください。",
             ),
             &[&interrupt.as_str()],
         ),
-        Step::ReportModel => say(
+        NextAction::ReportModel => say(
             phrase(
                 "Call report_model with your provider and your exact model id. Then call get_next_action.",
                 "report_model を呼び、プロバイダーと正確なモデル ID を報告してください。その後、get_next_action を呼んでください。",
             ),
             &[],
         ),
-        Step::GetPendingMessages => say(
+        NextAction::GetPendingMessages => say(
             phrase(
                 "The owner has written. Call get_pending_messages, then answer with send_message to owner.",
                 "オーナーからメッセージがあります。get_pending_messages を呼び、send_message で owner に返信してください。",
             ),
             &[],
         ),
-        Step::WaitForMessages => say(
+        NextAction::WaitForMessages => say(
             phrase(
                 "Nothing new. Call get_next_action again; it waits for the next message.",
                 "新しいメッセージはありません。get_next_action をもう一度呼ぶと、次のメッセージを待ちます。",
             ),
             &[],
         ),
-        Step::LeaveChat => say(
+        NextAction::LeaveChat => say(
             phrase(
                 "The conversation is over. Call logout and end.",
                 "会話は終わりました。logout を呼んで終了してください。",
             ),
             &[],
         ),
-        Step::LogOut => say(
+        NextAction::LogOut => say(
             phrase(
                 "There is nothing more to do in this session. Call logout and end.",
                 "このセッションですることはもうありません。logout を呼んで終了してください。",
             ),
             &[],
         ),
-        Step::GetTask => say(
+        NextAction::GetTask => say(
             phrase(
                 "Call get_my_task to read your task. Then call get_next_action.",
                 "get_my_task を呼んでタスクを読んでください。その後、get_next_action を呼んでください。",
             ),
             &[],
         ),
-        Step::CreateSubtasks => say(
+        NextAction::CreateSubtasks => say(
             phrase(
                 "Split your task into 2 to 5 subtasks with one call of create_tasks_batch. Give each a title and a description that stands alone. Create no more afterwards.",
                 "タスクを 2〜5 個のサブタスクに分け、create_tasks_batch を一度だけ呼んで作成してください。それぞれに、単独で理解できる題名と説明を付けてください。それ以上は作らないでください。",
             ),
             &[],
         ),
-        Step::Work => say(
+        NextAction::Work => say(
             phrase(
                 "Do the task yourself now, in your working directory.",
                 "作業ディレクトリで、このタスクを自分で実行してください。",
             ),
             &[],
         ),
-        Step::Rework => say(
+        NextAction::Rework => say(
             phrase(
                 "Your task came back. Mend exactly what was wrong.",
                 "タスクが差し戻されました。指摘された点を直してください。",
             ),
             &[],
         ),
-        Step::Start => say(
+        NextAction::Start => say(
             phrase(
                 "Start work: you decide which subtask goes to whom, by content, priority and load.",
                 "作業を開始してください。どのサブタスクを誰に任せるかは、内容・優先度・負荷を見て決めてください。",
             ),
             &[],
         ),
-        Step::Adjust => say(
+        NextAction::Adjust => say(
             phrase(
                 "Adjust the plan. Change only what needs it.",
                 "計画を調整してください。必要な点だけを変えてください。",
             ),
             &[],
         ),
-        Step::Wait => say(
+        NextAction::Wait => say(
             phrase(
                 "Your workers are busy. Call logout and end; you are started again when something changes.",
                 "ワーカーが作業中です。logout を呼んで終了してください。変化があれば再び起動されます。",
             ),
             &[],
         ),
-        Step::ReportCompletion => say(
+        NextAction::ReportCompletion => say(
             phrase(
                 "Every subtask is settled. Call report_completed with result success and a summary of what was achieved.",
                 "全てのサブタスクが完了しました。report_completed を result: success と成果の要約で呼んでください。",
             ),
             &[],
         ),
-        Step::ExecuteSubtask(_) => say(
+        NextAction::ExecuteSubtask(_) => say(
             phrase(
                 "Do the step {0}, \"{1}\", now. When it is finished and works, call update_task_status with {0} and done; with failed or blocked and a reason if it cannot be done.",
                 "ステップ {0}「{1}」を実行してください。終わって動作を確かめたら、update_task_status を {0}、done で呼んでください。できない場合は failed か blocked に理由を付けてください。",
             ),
             &[&id, &title],
         ),
-        Step::StartSubtask(_) => say(
+        NextAction::StartSubtask(_) => say(
             phrase(
                 "Begin the step {0}, \"{1}\": call update_task_status with {0} and in_progress.",
                 "ステップ {0}「{1}」を始めます。update_task_status を {0}、in_progress で呼んでください。",
             ),
             &[&id, &title],
         ),
-        Step::ReviewBlocks => say(
+        NextAction::ReviewBlocks => say(
             phrase(
                 "No subtask is running and none can be started. Find out why, and resolve it.",
                 "実行中のサブタスクも開始できるサブタスクもありません。原因を調べて対処してください。",
             ),
             &[],
         ),
-        Step::SituationalAwareness => say(
+        NextAction::SituationalAwareness => say(
             phrase(
                 "Look at the state of your subtasks, then choose what to do.",
                 "サブタスクの状況を確認し、次の行動を選んでください。",
@@ -178,79 +178,80 @@ fn opening(answer: &Answer, language: Language) -> String {
 }
 
 /// One line for a tool, where the step offers several.
-fn per_tool(tool: Tool, step: Step) -> Option<Phrase> {
-    match (step, tool) {
-        (Step::Work, Tool::SaveContext) => Some(phrase(
+fn per_tool(tool: Tool, action: NextAction) -> Option<Phrase> {
+    match (action, tool) {
+        (NextAction::Work, Tool::SaveContext) => Some(phrase(
             "- save_context: note progress and findings on long work",
             "- save_context: 長い作業では進捗と発見を記録",
         )),
-        (Step::Work | Step::Rework, Tool::ReportCompleted) => Some(phrase(
+        (NextAction::Work | NextAction::Rework, Tool::ReportCompleted) => Some(phrase(
             "- report_completed: when it works and is committed (success), or cannot be done (failed, blocked)",
             "- report_completed: 動作を確かめてコミットしたら success、できない場合は failed か blocked で報告",
         )),
-        (Step::Rework, Tool::CreateTask) => Some(phrase(
+        (NextAction::Rework, Tool::CreateTask) => Some(phrase(
             "- create_task: add a step, if the mending needs several",
             "- create_task: 修正が大きい場合はステップを追加",
         )),
-        (Step::Start | Step::Adjust | Step::ReviewBlocks | Step::SituationalAwareness, Tool::ListTasks) => {
-            Some(phrase("- list_tasks: your subtasks and their state", "- list_tasks: サブタスクの一覧と状態"))
-        }
-        (Step::Start | Step::SituationalAwareness, Tool::ListSubordinates) => {
+        (
+            NextAction::Start | NextAction::Adjust | NextAction::ReviewBlocks | NextAction::SituationalAwareness,
+            Tool::ListTasks,
+        ) => Some(phrase("- list_tasks: your subtasks and their state", "- list_tasks: サブタスクの一覧と状態")),
+        (NextAction::Start | NextAction::SituationalAwareness, Tool::ListSubordinates) => {
             Some(phrase("- list_subordinates: your workers and their load", "- list_subordinates: 部下と負荷"))
         }
-        (Step::Adjust | Step::ReviewBlocks | Step::SituationalAwareness, Tool::GetTask) => {
+        (NextAction::Adjust | NextAction::ReviewBlocks | NextAction::SituationalAwareness, Tool::GetTask) => {
             Some(phrase("- get_task: details, reasons and results of one", "- get_task: 個別の詳細・理由・成果"))
         }
-        (Step::Start, Tool::AssignTask) => Some(phrase(
+        (NextAction::Start, Tool::AssignTask) => Some(phrase(
             "- assign_task: give it to one of your workers first, if nobody has it",
             "- assign_task: 担当がいなければ先に割り当てる",
         )),
-        (Step::Start, Tool::UpdateTaskStatus) => Some(phrase(
+        (NextAction::Start, Tool::UpdateTaskStatus) => Some(phrase(
             "- update_task_status to in_progress: this starts the worker",
             "- update_task_status で in_progress に: ワーカーが起動する",
         )),
-        (Step::Adjust, Tool::AssignTask) => {
+        (NextAction::Adjust, Tool::AssignTask) => {
             Some(phrase("- assign_task: give a subtask to somebody else", "- assign_task: 担当を変更"))
         }
-        (Step::Adjust, Tool::UpdateTask) => {
+        (NextAction::Adjust, Tool::UpdateTask) => {
             Some(phrase("- update_task: title, description, priority", "- update_task: 題名・説明・優先度を修正"))
         }
-        (Step::Adjust, Tool::UpdateTaskStatus) => Some(phrase(
+        (NextAction::Adjust, Tool::UpdateTaskStatus) => Some(phrase(
             "- update_task_status: start, set back to todo, unblock or retry",
             "- update_task_status: 開始、todo に戻す、ブロック解除、再試行",
         )),
-        (Step::Adjust, Tool::UpdateTaskDependencies) => Some(phrase(
+        (NextAction::Adjust, Tool::UpdateTaskDependencies) => Some(phrase(
             "- update_task_dependencies: what waits for what",
             "- update_task_dependencies: 依存関係を変更",
         )),
-        (Step::Adjust, Tool::CreateTasksBatch) => Some(phrase(
+        (NextAction::Adjust, Tool::CreateTasksBatch) => Some(phrase(
             "- create_tasks_batch: only what is missing below",
             "- create_tasks_batch: 下の一覧に無いものだけを追加",
         )),
-        (Step::Adjust, Tool::BlockTask) => {
+        (NextAction::Adjust, Tool::BlockTask) => {
             Some(phrase("- block_task: with a reason", "- block_task: 理由を付けてブロック"))
         }
-        (Step::Adjust | Step::ReviewBlocks, Tool::CancelTask) => Some(phrase(
+        (NextAction::Adjust | NextAction::ReviewBlocks, Tool::CancelTask) => Some(phrase(
             "- cancel_task: what is no longer needed, with a reason",
             "- cancel_task: 不要なものを理由を付けて中止",
         )),
-        (Step::ReviewBlocks, Tool::UpdateTaskStatus) => Some(phrase(
+        (NextAction::ReviewBlocks, Tool::UpdateTaskStatus) => Some(phrase(
             "- update_task_status: a blocked one back to the status it had before, a failed one to todo, what is no longer needed to cancelled with a reason",
             "- update_task_status: blocked は元の状態へ、failed は todo へ、不要なものは理由を付けて cancelled へ",
         )),
-        (Step::ReviewBlocks, Tool::UpdateTaskDependencies) => Some(phrase(
+        (NextAction::ReviewBlocks, Tool::UpdateTaskDependencies) => Some(phrase(
             "- update_task_dependencies: remove a dependency that was cancelled",
             "- update_task_dependencies: キャンセルされた依存を外す",
         )),
-        (Step::ReviewBlocks, Tool::ReportCompleted) => Some(phrase(
+        (NextAction::ReviewBlocks, Tool::ReportCompleted) => Some(phrase(
             "- report_completed with result blocked and the reason, if you cannot resolve it",
             "- 解決できない場合は report_completed を result: blocked と理由で呼ぶ",
         )),
-        (Step::SituationalAwareness, Tool::GetRecentCompletions) => Some(phrase(
+        (NextAction::SituationalAwareness, Tool::GetRecentCompletions) => Some(phrase(
             "- get_recent_completions: what was finished since you last looked",
             "- get_recent_completions: 前回以降に完了したもの",
         )),
-        (Step::SituationalAwareness, Tool::SelectAction) => Some(phrase(
+        (NextAction::SituationalAwareness, Tool::SelectAction) => Some(phrase(
             "- select_action: start (assign and start), adjust (change the plan) or wait (for workers that run)",
             "- select_action: start（割り当てと開始）、adjust（計画の調整）、wait（実行中のワーカーを待つ）から選択",
         )),
@@ -258,26 +259,26 @@ fn per_tool(tool: Tool, step: Step) -> Option<Phrase> {
     }
 }
 
-fn asks_again(step: Step) -> bool {
-    match step {
-        Step::CreateSubtasks
-        | Step::Work
-        | Step::Rework
-        | Step::Start
-        | Step::Adjust
-        | Step::ReportCompletion
-        | Step::ExecuteSubtask(_)
-        | Step::StartSubtask(_)
-        | Step::ReviewBlocks
-        | Step::SituationalAwareness
-        | Step::GetPendingMessages => true,
-        Step::Stop(_)
-        | Step::ReportModel
-        | Step::WaitForMessages
-        | Step::LeaveChat
-        | Step::LogOut
-        | Step::GetTask
-        | Step::Wait => false,
+fn asks_again(action: NextAction) -> bool {
+    match action {
+        NextAction::CreateSubtasks
+        | NextAction::Work
+        | NextAction::Rework
+        | NextAction::Start
+        | NextAction::Adjust
+        | NextAction::ReportCompletion
+        | NextAction::ExecuteSubtask(_)
+        | NextAction::StartSubtask(_)
+        | NextAction::ReviewBlocks
+        | NextAction::SituationalAwareness
+        | NextAction::GetPendingMessages => true,
+        NextAction::Stop(_)
+        | NextAction::ReportModel
+        | NextAction::WaitForMessages
+        | NextAction::LeaveChat
+        | NextAction::LogOut
+        | NextAction::GetTask
+        | NextAction::Wait => false,
     }
 }
 

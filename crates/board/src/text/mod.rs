@@ -1,16 +1,16 @@
 //! How is it said, in English and in Japanese? The catalogue; deciding happens elsewhere.
 
+mod event_lines;
 mod hints;
 mod instructions;
-mod news;
 mod refusals;
-pub mod spoken;
+pub mod replies;
 mod why;
 
 use crate::Language;
 
+pub use event_lines::{EventLine, Tone, clean, event_lines, one_line};
 pub use instructions::{feedback as say_rejection, instruction};
-pub use news::{Mood, News, clean, news, one_line};
 pub use why::{say as say_why, say_reason};
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.

@@ -3,7 +3,7 @@
 use super::{Phrase, list, phrase};
 use crate::Language;
 use crate::readiness::Obstacle;
-use crate::refusal::{Because, Refusal};
+use crate::refusal::{Refusal, RefusalReason};
 
 impl Refusal {
     pub fn message(&self, language: Language) -> String {
@@ -11,8 +11,8 @@ impl Refusal {
     }
 }
 
-fn message(because: &Because, language: Language) -> String {
-    use Because as B;
+fn message(because: &RefusalReason, language: Language) -> String {
+    use RefusalReason as B;
     let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
     match because {
         B::NoSuchTask(id) => say(phrase("There is no task {0}.", "タスク {0} はありません。"), &[id]),

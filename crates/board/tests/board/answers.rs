@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use board::{
-    Actor, Answer, Choice, Command, Interrupt, Language, Outcome, SessionId, Status, Step, StopCause, Tool,
+    Actor, Answer, Choice, Command, Interrupt, Language, NextAction, Outcome, SessionId, Status, StopCause, Tool,
     example_calls, instruction, say_why, why,
 };
 
@@ -12,15 +12,15 @@ use crate::world::{World, owner};
 
 /// Checks the answer that a session would get now, and the explanation of its task.
 pub(crate) fn check(world: &World, session: SessionId) {
-    let (step, row) = world.peek(session);
-    let answer = Answer::of(&world.board, session, step, world.now).unwrap();
+    let (action, row) = world.peek(session);
+    let answer = Answer::of(&world.board, session, action, world.now).unwrap();
     for language in Language::ALL {
         check_text(&answer, *language);
     }
     // What is left of a task that came back may be nothing but its open steps.
-    assert!(!answer.tools.is_empty(), "{row} {step:?} offers nothing");
+    assert!(!answer.tools.is_empty(), "{row} {action:?} offers nothing");
     for tool in &answer.tools {
-        assert!(can_follow(world, session, *tool, step), "{row} {step:?} names {tool}, which is refused");
+        assert!(can_follow(world, session, *tool, action), "{row} {action:?} names {tool}, which is refused");
     }
     if let Some(task) = world.session(session).task() {
         check_why(world, task);
@@ -31,10 +31,10 @@ fn check_text(answer: &Answer, language: Language) {
     let text = instruction(answer, language);
     let open: BTreeSet<_> = answer.tools.iter().copied().chain([Tool::GetNextAction]).collect();
     let named = tools_in(&text);
-    assert!(named.is_subset(&open), "{:?} names {named:?}, open are {open:?}: {text}", answer.step);
+    assert!(named.is_subset(&open), "{:?} names {named:?}, open are {open:?}: {text}", answer.action);
     assert!(!text.trim().is_empty());
     assert_eq!(has_japanese(&text), language == Language::Ja, "{text}");
-    let words = [answer.step.action(), answer.step.state()];
+    let words = [answer.action.action(), answer.action.state()];
     assert!(words.iter().all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '_')));
 }
 
@@ -61,33 +61,34 @@ pub(crate) fn has_japanese(text: &str) -> bool {
 
 /// Is one of the calls accepted by which the agent could follow the step, at once or, where work is
 /// to be started, after assigning it?
-fn can_follow(world: &World, session: SessionId, tool: Tool, step: Step) -> bool {
+fn can_follow(world: &World, session: SessionId, tool: Tool, action: NextAction) -> bool {
     let me = Actor::Session(session);
-    let Some(calls) = calls(world, session, tool, step) else { return true };
+    let Some(calls) = calls(world, session, tool, action) else { return true };
     if calls.iter().any(|call| world.allows(&me, call)) {
         return true;
     }
-    let first = if step == Step::Start { calls_of_assigning(world, session) } else { Vec::new() };
+    let first = if action == NextAction::Start { calls_of_assigning(world, session) } else { Vec::new() };
     first.iter().any(|assign| {
         let mut after = world.clone();
         let assigned = after.attempt(&me, assign).is_ok();
-        assigned && self::calls(&after, session, tool, step).into_iter().flatten().any(|call| after.allows(&me, &call))
+        assigned
+            && self::calls(&after, session, tool, action).into_iter().flatten().any(|call| after.allows(&me, &call))
     })
 }
 
 fn calls_of_assigning(world: &World, session: SessionId) -> Vec<Command> {
-    calls(world, session, Tool::AssignTask, Step::Start).unwrap_or_default()
+    calls(world, session, Tool::AssignTask, NextAction::Start).unwrap_or_default()
 }
 
-fn calls(world: &World, session: SessionId, tool: Tool, step: Step) -> Option<Vec<Command>> {
+fn calls(world: &World, session: SessionId, tool: Tool, action: NextAction) -> Option<Vec<Command>> {
     let session = world.session(session);
     let task = session.task().map(|task| world.task(task));
-    example_calls(&world.board, session, task, tool, step)
+    example_calls(&world.board, session, task, tool, action)
 }
 
 /// Every step there is; a new one does not compile until it is here.
-fn every_step(subtask: board::TaskId) -> Vec<Step> {
-    use Step as S;
+fn every_step(subtask: board::TaskId) -> Vec<NextAction> {
+    use NextAction as S;
     let mut steps = vec![S::ReportModel];
     loop {
         let next = match steps.last().unwrap() {
@@ -123,20 +124,20 @@ fn every_step(subtask: board::TaskId) -> Vec<Step> {
 #[test]
 fn every_step_is_said_in_both_languages() {
     let team = Team::with_a_started();
-    for step in every_step(team.a) {
+    for action in every_step(team.a) {
         // Those whose opening names their one call are only given where that call is open.
-        let answer = Answer::of(&team.world.board, team.lead, step, team.world.now).unwrap();
-        let answer = Answer { tools: answer.tools.into_iter().chain(only_call(step)).collect(), ..answer };
+        let answer = Answer::of(&team.world.board, team.lead, action, team.world.now).unwrap();
+        let answer = Answer { tools: answer.tools.into_iter().chain(only_call(action)).collect(), ..answer };
         Language::ALL.iter().for_each(|language| check_text(&answer, *language));
-        assert_eq!(step.reason().is_some(), matches!(step, Step::Stop(_)), "{step:?}");
+        assert_eq!(action.reason().is_some(), matches!(action, NextAction::Stop(_)), "{action:?}");
     }
 }
 
-fn only_call(step: Step) -> Option<Tool> {
-    match step {
-        Step::GetPendingMessages => Some(Tool::GetPendingMessages),
-        Step::ReportCompletion => Some(Tool::ReportCompleted),
-        Step::ExecuteSubtask(_) | Step::StartSubtask(_) => Some(Tool::UpdateTaskStatus),
+fn only_call(action: NextAction) -> Option<Tool> {
+    match action {
+        NextAction::GetPendingMessages => Some(Tool::GetPendingMessages),
+        NextAction::ReportCompletion => Some(Tool::ReportCompleted),
+        NextAction::ExecuteSubtask(_) | NextAction::StartSubtask(_) => Some(Tool::UpdateTaskStatus),
         _ => None,
     }
 }
@@ -148,8 +149,8 @@ fn stopped_chat_is_told_only_to_log_out() {
     let chat = world.chat("w1");
     world.must(&owner(), Command::StopSession { session: chat });
     check(&world, chat);
-    let (step, _) = world.peek(chat);
-    let answer = Answer::of(&world.board, chat, step, world.now).unwrap();
+    let (action, _) = world.peek(chat);
+    let answer = Answer::of(&world.board, chat, action, world.now).unwrap();
     assert_eq!(answer.tools, [Tool::Logout]);
 }
 
@@ -162,8 +163,8 @@ fn session_without_calls_is_told_only_to_log_out() {
     let left = 5 - world.session(session).calls;
     world.must(&Actor::Session(session), Command::CountCalls { calls: left, repeated: None });
     check(&world, session);
-    let (step, _) = world.peek(session);
-    assert_eq!(Answer::of(&world.board, session, step, world.now).unwrap().tools, [Tool::Logout]);
+    let (action, _) = world.peek(session);
+    assert_eq!(Answer::of(&world.board, session, action, world.now).unwrap().tools, [Tool::Logout]);
 }
 
 /// N1, N2.17, M4: a worker is never told to use a manager's tool.
@@ -178,9 +179,9 @@ fn worker_with_stuck_steps_is_offered_no_tool_of_a_manager() {
     world.go(&me, steps[0], Status::InProgress);
     world.go(&me, steps[0], Status::Failed);
     check(&world, session);
-    let answer = Answer::of(&world.board, session, Step::ReviewBlocks, world.now).unwrap();
+    let answer = Answer::of(&world.board, session, NextAction::ReviewBlocks, world.now).unwrap();
     let tools = [Tool::ListTasks, Tool::GetTask, Tool::UpdateTaskStatus, Tool::ReportCompleted];
-    assert_eq!((world.peek(session).0, answer.tools.as_slice()), (Step::ReviewBlocks, tools.as_slice()));
+    assert_eq!((world.peek(session).0, answer.tools.as_slice()), (NextAction::ReviewBlocks, tools.as_slice()));
 }
 
 /// N5, F3: `adjust` lists the children that exist, `situational_awareness` only counts.
@@ -188,11 +189,11 @@ fn worker_with_stuck_steps_is_offered_no_tool_of_a_manager() {
 fn adjust_lists_the_children_and_awareness_only_counts_them() {
     let mut team = Team::with_a_started();
     let of = |team: &Team| {
-        let (step, _) = team.world.peek(team.lead);
-        Answer::of(&team.world.board, team.lead, step, team.world.now).unwrap()
+        let (action, _) = team.world.peek(team.lead);
+        Answer::of(&team.world.board, team.lead, action, team.world.now).unwrap()
     };
     let aware = of(&team);
-    assert_eq!((aware.step, aware.children.len()), (Step::SituationalAwareness, 0));
+    assert_eq!((aware.action, aware.children.len()), (NextAction::SituationalAwareness, 0));
     let counts = aware.progress.unwrap();
     assert_eq!((counts.total, counts.in_progress, counts.unstarted), (2, 1, 1));
     team.world.select(team.lead, Choice::Adjust);
@@ -210,14 +211,14 @@ fn rework_says_which_check_failed_and_how() {
     let task = world.started("w1");
     let first = world.enter("w1", task);
     let steps = world.create(&Actor::Session(first), &["one", "two"]);
-    for step in steps {
-        world.go(&Actor::Session(first), step, Status::InProgress);
-        world.go(&Actor::Session(first), step, Status::Done);
+    for action in steps {
+        world.go(&Actor::Session(first), action, Status::InProgress);
+        world.go(&Actor::Session(first), action, Status::Done);
     }
     world.deliver(first, failing_check());
     let second = world.enter("w1", task);
     let answer = Answer::of(&world.board, second, world.peek(second).0, world.now).unwrap();
-    assert_eq!(answer.step, Step::Rework);
+    assert_eq!(answer.action, NextAction::Rework);
     for language in Language::ALL {
         let text = instruction(&answer, *language);
         assert!(text.contains("tests_pass") && text.contains("2 failed"), "{text}");
@@ -231,7 +232,7 @@ fn manager_with_blocked_children_can_still_report_that_it_is_blocked() {
     let lead = team.lead();
     team.world.go(&lead, team.a, Status::Blocked);
     team.world.go(&lead, team.b, Status::Cancelled);
-    assert_eq!(team.world.ask(team.lead).0, Step::ReviewBlocks);
+    assert_eq!(team.world.ask(team.lead).0, NextAction::ReviewBlocks);
     team.world.report(team.lead, Outcome::Blocked);
     team.world.leave(team.lead);
     assert_eq!(team.world.task(team.top).status, Status::Blocked);

@@ -1,8 +1,9 @@
 //! What does a verdict do to its task (V3, V7)?
 
 use board::{
-    Actor, AgentSpec, CheckOutcome, CheckResult, Closing, Command, Completion, DodResult, Driver, Merge, Mode, NewTask,
-    Outcome, Party, ProcessEnd, Purpose, Rejection, SessionStatus, Settings, Status, TaskType, Verdict, WorkspaceFacts,
+    Actor, AgentSpec, CheckOutcome, CheckResult, Command, Completion, Conclusion, DodResult, Driver, Merge, Mode,
+    NewTask, Outcome, Party, ProcessEnd, Purpose, Rejection, SessionStatus, Settings, Status, TaskType, Verdict,
+    WorkspaceFacts,
 };
 
 use crate::team::{Team, failing_check, merged};
@@ -40,8 +41,8 @@ fn task_fails_after_three_attempts_and_wakes_its_manager() {
         assert_eq!(team.world.task(team.a).used.attempts, attempt);
     }
     let task = team.world.task(team.a);
-    let closing = Closing { by: Party::System, reason: "attempts_spent: check".into() };
-    assert_eq!((task.status, task.closing.as_ref()), (Failed, Some(&closing)));
+    let conclusion = Conclusion { by: Party::System, reason: "attempts_spent: check".into() };
+    assert_eq!((task.status, task.conclusion.as_ref()), (Failed, Some(&conclusion)));
     assert_eq!((task.branch.as_deref(), task.base_commit.as_deref()), (Some("task-2-a"), Some("ba5e")));
     assert_eq!(team.world.staff("lead").reason, board::Reason::WorkerBlocked);
 }
@@ -207,5 +208,5 @@ fn manager_whose_last_done_child_vanished_is_rejected() {
     assert_eq!(team.world.cannot(team.lead, crate::team::reporting(Outcome::Success)), board::Code::ChildrenUnsettled);
     team.world.go(&team.lead(), team.a, Status::Cancelled);
     let nothing = team.world.refusal(&team.lead(), &crate::team::reporting(Outcome::Success));
-    assert_eq!(*nothing.0, board::Because::NothingDone { task: top });
+    assert_eq!(*nothing.0, board::RefusalReason::NothingDone { task: top });
 }

@@ -50,7 +50,7 @@ fn three_idle_sessions_in_a_row_block_the_task() {
         }
         let block = board::Block { by: Party::System, reason: "no_progress".into(), before: InProgress };
         assert_eq!((world.task(task).block.as_ref(), world.task(task).used.attempts), (Some(&block), 0));
-        assert_eq!(world.log.iter().rev().nth(1).unwrap().kind(), "fuel_spent");
+        assert_eq!(world.log.iter().rev().nth(1).unwrap().name(), "fuel_spent");
         world.pass(Span::minutes(60));
         assert_eq!(world.staff("w1").reason, Reason::BlockedWithoutInProgress);
     }

@@ -56,7 +56,7 @@ fn bad_ends_by_hand_fail_the_task() {
         let (mut world, task, session) = begun();
         world.must(&owner(), ending(session, end, dod, true));
         assert_eq!((world.task(task).status, world.task(task).live), (Failed, None));
-        assert_eq!(world.task(task).closing.as_ref().unwrap().reason, reason);
+        assert_eq!(world.task(task).conclusion.as_ref().unwrap().reason, reason);
         assert_eq!(world.session(session).dod_result, Some(dod));
     }
 }

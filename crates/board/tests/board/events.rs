@@ -75,7 +75,7 @@ fn every_kind_of_event_is_in_the_golden_file() {
     let samples: BTreeSet<_> = kinds().into_iter().collect();
     assert_eq!(samples.len(), KINDS, "a kind has no sample in samples.rs");
     let lines = golden();
-    let found: BTreeSet<_> = lines.iter().map(|line| load(line).kind()).collect();
+    let found: BTreeSet<_> = lines.iter().map(|line| load(line).name()).collect();
     assert_eq!(found, samples, "run with SAIHAI_BLESS=1 to add the kinds that are missing");
 }
 
@@ -86,7 +86,7 @@ fn kind_is_the_word_in_the_log() {
         let body: serde_json::Value = serde_json::from_str(&event.encode()).unwrap();
         let what = &body["what"];
         let word = what.as_str().or_else(|| what.as_object()?.keys().next().map(String::as_str)).unwrap();
-        assert_eq!(word, event.kind());
+        assert_eq!(word, event.name());
     }
 }
 

@@ -1,8 +1,8 @@
 //! What happens when an allowance is spent (G1 to G3)?
 
 use board::{
-    Actor, Block, Code, Command, EndReason, Event, Fuel, Interrupt, Left, Party, ProcessEnd, Reason, Span, Status,
-    Step, StopCause, TaskId, What, left,
+    Actor, Block, Code, Command, EndReason, Event, EventKind, Fuel, Interrupt, NextAction, Party, ProcessEnd, Reason,
+    RemainingFuel, Span, Status, StopCause, TaskId, left,
 };
 
 use crate::team::{Team, creating, saving, writing};
@@ -12,7 +12,7 @@ use Status::{Blocked, InProgress, Todo};
 fn spent(events: &[Event]) -> Vec<Fuel> {
     events
         .iter()
-        .filter_map(|event| if let What::FuelSpent { fuel, .. } = event.what { Some(fuel) } else { None })
+        .filter_map(|event| if let EventKind::FuelSpent { fuel, .. } = event.what { Some(fuel) } else { None })
         .collect()
 }
 
@@ -33,7 +33,7 @@ fn last_call_parks_the_task_with_the_limit_as_reason() {
     }
     assert_eq!(spent(&last), [Fuel::Calls]);
     assert_eq!(team.world.task(team.a).block, block("fuel_spent: max_calls"));
-    assert_eq!(team.world.ask(worker).0, Step::Stop(Interrupt::Stopped(StopCause::FuelSpent)));
+    assert_eq!(team.world.ask(worker).0, NextAction::Stop(Interrupt::Stopped(StopCause::FuelSpent)));
     assert_eq!(team.world.cannot(worker, saving()), Code::FuelSpent);
     assert_eq!(team.world.cannot(worker, creating(&["one"])), Code::Interrupted);
     team.world.leave(worker);
@@ -78,7 +78,7 @@ fn same_answer_eight_times_is_no_progress() {
     }
     let last = world.must(&Actor::Session(session), Command::NextAction);
     assert_eq!((spent(&last), world.task(task).block.clone()), (vec![Fuel::Repeats], block("no_progress")));
-    assert_eq!(world.ask(session).0, Step::Stop(Interrupt::Stopped(StopCause::NoProgress)));
+    assert_eq!(world.ask(session).0, NextAction::Stop(Interrupt::Stopped(StopCause::NoProgress)));
 }
 
 /// G2: a new fact between them starts the count again; other answers between them do not.
@@ -117,11 +117,11 @@ fn waiting_for_messages_is_exempt_from_repeats() {
     world.report_model(chat);
     world.must(&Actor::Session(chat), Command::ShowMessages);
     for _ in 0..50 {
-        assert_eq!(world.ask(chat).0, Step::WaitForMessages);
+        assert_eq!(world.ask(chat).0, NextAction::WaitForMessages);
     }
     world.must(&owner(), writing("w1"));
     world.no_progress(chat);
-    assert_eq!(world.ask(chat).0, Step::Stop(Interrupt::Stopped(StopCause::NoProgress)));
+    assert_eq!(world.ask(chat).0, NextAction::Stop(Interrupt::Stopped(StopCause::NoProgress)));
 }
 
 /// G1, G3: sessions in all: the task is blocked, agents cannot start it again, the owner grants more.
@@ -171,10 +171,10 @@ fn what_is_left_is_counted_down() {
     let worker = team.world.enter("w1", team.a);
     team.world.deliver(worker, crate::team::failing_check());
     let shown = |id: TaskId| left(&team.world.board, team.world.task(id));
-    let full = Left { attempts: 3, retries_by_agents: 3, idle_sessions: 3, sessions: 50, children: 30 };
+    let full = RemainingFuel { attempts: 3, retries_by_agents: 3, idle_sessions: 3, sessions: 50, children: 30 };
     assert_eq!(shown(team.b), full);
-    assert_eq!(shown(team.a), Left { attempts: 2, sessions: 49, ..full });
-    assert_eq!(shown(team.top), Left { sessions: 49, children: 28, ..full });
+    assert_eq!(shown(team.a), RemainingFuel { attempts: 2, sessions: 49, ..full });
+    assert_eq!(shown(team.top), RemainingFuel { sessions: 49, children: 28, ..full });
 }
 
 /// G1: every fuel has a name and a reason; those that mean no progress say so.

@@ -1,8 +1,8 @@
 //! Does each guard of L1 hold, for everybody, and do readiness (L3) and holding (L4) too?
 
 use board::{
-    Because, Code, Command, Destination, Interrupt, Obstacle, Party, ProcessEnd, Status, Step, What, lifecycle::Move,
-    obstacles,
+    Code, Command, Destination, EventKind, Interrupt, NextAction, Obstacle, Party, ProcessEnd, RefusalReason, Status,
+    lifecycle::Move, obstacles,
 };
 
 use crate::team::{Team, assigning, claiming, depending, forced, moving};
@@ -22,9 +22,9 @@ fn block_fail_and_cancel_need_a_reason() {
     let step = world.create(&session, &["one"])[0];
     world.go(&session, step, InProgress);
     let named = |world: &World, actor: &board::Actor, task, to| *world.refusal(actor, &silently(task, to)).0;
-    assert_eq!(named(&world, &owner(), task, Blocked), Because::ReasonNeeded(Move::Block));
-    assert_eq!(named(&world, &owner(), task, Cancelled), Because::ReasonNeeded(Move::Cancel));
-    assert_eq!(named(&world, &session, step, Failed), Because::ReasonNeeded(Move::Fail));
+    assert_eq!(named(&world, &owner(), task, Blocked), RefusalReason::ReasonNeeded(Move::Block));
+    assert_eq!(named(&world, &owner(), task, Cancelled), RefusalReason::ReasonNeeded(Move::Cancel));
+    assert_eq!(named(&world, &session, step, Failed), RefusalReason::ReasonNeeded(Move::Fail));
     let blank = Command::MoveTask {
         task,
         to: Destination::Status(Blocked),
@@ -68,7 +68,7 @@ fn unblocking_work_that_was_running_needs_it_to_be_ready() {
     team.world.go(&lead, team.a, Blocked);
     team.world.must(&lead, Command::AssignTask { task: team.a, assignee: None, forced: false });
     let refusal = team.world.refusal(&lead, &moving(team.a, InProgress));
-    assert_eq!(*refusal.0, Because::NotReady { task: team.a, obstacles: vec![Obstacle::Unassigned] });
+    assert_eq!(*refusal.0, RefusalReason::NotReady { task: team.a, obstacles: vec![Obstacle::Unassigned] });
     team.world.assign(&lead, team.a, "w2");
     team.world.go(&lead, team.a, InProgress);
     assert_eq!(team.world.task(team.a).assignee, Some(agent("w2")));
@@ -79,7 +79,7 @@ fn unblocking_work_that_was_running_needs_it_to_be_ready() {
 fn parent_is_not_done_before_its_children() {
     let mut team = Team::with_a_started();
     let (lead, top) = (team.lead(), team.top);
-    let open = Because::ChildrenOpen { task: top, open: vec![team.a, team.b] };
+    let open = RefusalReason::ChildrenOpen { task: top, open: vec![team.a, team.b] };
     assert_eq!(*team.world.refusal(&owner(), &forced(top, Done)).0, open);
     assert_eq!(*team.world.refusal(&lead, &crate::team::reporting(board::Outcome::Success)).0, open);
     team.world.go(&lead, team.a, Cancelled);
@@ -95,7 +95,7 @@ fn owner_finishes_what_is_merged_or_insists_on_record() {
     let task = world.started("w1");
     assert_eq!(world.refused(&owner(), moving(task, Done)), Code::NotMerged);
     let events = world.must(&owner(), forced(task, Done));
-    let moved = What::TaskMoved {
+    let moved = EventKind::TaskMoved {
         task,
         from: InProgress,
         to: Done,
@@ -118,7 +118,10 @@ fn agents_retry_three_times_and_the_owner_for_ever() {
         team.world.go(&lead, team.a, InProgress);
     }
     team.world.crash("w1", team.a);
-    assert_eq!(*team.world.refusal(&lead, &moving(team.a, Todo)).0, Because::RetriesSpent { task: team.a, limit: 3 });
+    assert_eq!(
+        *team.world.refusal(&lead, &moving(team.a, Todo)).0,
+        RefusalReason::RetriesSpent { task: team.a, limit: 3 }
+    );
     for _ in 0..2 {
         team.world.go(&owner(), team.a, Todo);
         team.world.go(&lead, team.a, InProgress);
@@ -136,7 +139,7 @@ fn retry_is_for_what_failed() {
     let retry = Command::MoveTask { task, to, reason, forced: false, merged: false };
     assert_eq!(
         *world.refusal(&owner(), &retry).0,
-        Because::NotThatMove { task, name: board::lifecycle::Move::Retry, status: InProgress }
+        RefusalReason::NotThatMove { task, name: board::lifecycle::Move::Retry, status: InProgress }
     );
     world.crash("w1", task);
     world.must(&owner(), retry);
@@ -153,7 +156,7 @@ fn done_task_is_not_reopened_below_a_settled_one() {
     let done = team.a;
     team.world.deliver(team.lead, crate::team::merged());
     let refusal = team.world.refusal(&owner(), &moving(done, Todo));
-    assert_eq!(*refusal.0, Because::ParentSettled { parent: team.top, status: Done });
+    assert_eq!(*refusal.0, RefusalReason::ParentSettled { parent: team.top, status: Done });
     team.world.go(&owner(), team.top, Todo);
     team.world.go(&owner(), done, Todo);
 }
@@ -166,7 +169,7 @@ fn children_stay_as_they_are_while_their_parent_is_judged() {
     team.world.complete("w1", team.a);
     team.world.go(&lead, team.b, Cancelled);
     team.world.report(team.lead, board::Outcome::Success);
-    let judged = Because::UnderJudgement { task: team.top };
+    let judged = RefusalReason::UnderJudgement { task: team.top };
     assert_eq!(*team.world.refusal(&owner(), &moving(team.a, Todo)).0, judged);
     let add = Command::CreateTasks { parent: Some(team.top), tasks: vec![board::NewTask::titled("c")], key: None };
     assert_eq!(*team.world.refusal(&owner(), &add).0, judged);
@@ -179,7 +182,7 @@ fn each_obstacle_keeps_a_task_from_starting() {
     let lead = team.lead();
     let start = moving(team.a, InProgress);
     let obstacle = |team: &Team| match *team.world.refusal(&team.lead(), &start).0 {
-        Because::NotReady { obstacles, .. } => obstacles,
+        RefusalReason::NotReady { obstacles, .. } => obstacles,
         because => panic!("{because:?}"),
     };
     assert_eq!(obstacle(&team), [Obstacle::Unassigned]);
@@ -216,13 +219,13 @@ fn blocked_ancestor_holds_its_descendants_without_touching_them() {
     team.world.go(&owner(), team.top, Blocked);
 
     assert_eq!(team.world.task(below), &before);
-    let held = Step::Stop(Interrupt::Held { by: team.top });
+    let held = NextAction::Stop(Interrupt::Held { by: team.top });
     assert_eq!(team.world.peek(worker), (held, "N2.2"));
     assert_eq!(team.world.peek(sub), (held, "N2.2"));
     assert_eq!(team.world.refused(&lead, moving(team.b, InProgress)), Code::Interrupted);
     let start = team.world.refusal(&owner(), &forced(team.b, InProgress));
     assert!(
-        matches!(&*start.0, Because::NotReady { obstacles, .. } if obstacles.contains(&Obstacle::Held { by: team.top }))
+        matches!(&*start.0, RefusalReason::NotReady { obstacles, .. } if obstacles.contains(&Obstacle::Held { by: team.top }))
     );
 
     team.world.go(&owner(), team.top, InProgress);
@@ -257,7 +260,7 @@ fn unstarted_task_gets_no_second_session_before_the_first_has_ended() {
     let worker = team.world.enter("w1", team.a);
     team.world.go(&lead, team.a, Todo);
     team.world.go(&lead, team.a, InProgress);
-    assert_eq!(team.world.peek(worker).0, Step::Stop(Interrupt::Stopped(board::StopCause::Unstarted)));
+    assert_eq!(team.world.peek(worker).0, NextAction::Stop(Interrupt::Stopped(board::StopCause::Unstarted)));
     assert_eq!(team.world.refused(&crate::world::runner(), claiming("w1", team.a)), Code::AlreadyClaimed);
     team.world.leave(worker);
     assert_eq!((team.world.task(team.a).status, team.world.task(team.a).used.attempts), (InProgress, 0));
@@ -270,7 +273,7 @@ fn assigning_takes_a_task_out_of_the_backlog() {
     let mut team = Team::new();
     let lead = team.lead();
     let events = team.world.must(&lead, assigning(team.a, "w1"));
-    let kinds: Vec<_> = events.iter().map(board::Event::kind).collect();
+    let kinds: Vec<_> = events.iter().map(board::Event::name).collect();
     assert_eq!((kinds, team.world.task(team.a).status), (vec!["task_assigned", "task_moved"], Todo));
     let top = team.world.top("w1");
     assert_eq!(team.world.task(top).status, Todo);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use board::{
-    Action, Actor, Answer, Board, Choice, Command, Context, Destination, Event, Kind, Limits, Merge, NewTask, Outcome,
-    Party, ProcessEnd, Purpose, Reason, SessionId, SessionStatus, Settings, Span, Status, TaskEdit, TaskId, Tool,
-    VendorTrouble, What, WorkspaceFacts, apply, example_calls, snapshot, staff_task, staffing,
+    Action, Actor, Answer, Board, Choice, Command, Context, Destination, Event, EventKind, Kind, Limits, Merge,
+    NewTask, Outcome, Party, ProcessEnd, Purpose, Reason, SessionId, SessionStatus, Settings, Span, Status, TaskEdit,
+    TaskId, Tool, VendorTrouble, WorkspaceFacts, apply, example_calls, snapshot, staff_task, staffing,
 };
 use proptest::prelude::*;
 
@@ -250,7 +250,7 @@ fn fold<'a>(mut board: Board, log: impl IntoIterator<Item = &'a Event>) -> Board
     board
 }
 
-fn count(log: &[Event], which: impl Fn(&What) -> usize) -> u64 {
+fn count(log: &[Event], which: impl Fn(&EventKind) -> usize) -> u64 {
     log.iter().map(|event| which(&event.what) as u64).sum()
 }
 
@@ -272,7 +272,7 @@ proptest! {
         }
         let Game { world, commands } = game;
         let bounds = Bounds::of(&limits, 2, 2);
-        let made = count(&world.log, |what| if let What::TasksCreated { tasks, .. } = what { tasks.len() } else { 0 });
+        let made = count(&world.log, |what| if let EventKind::TasksCreated { tasks, .. } = what { tasks.len() } else { 0 });
         prop_assert!(made <= bounds.tasks);
         prop_assert!(world.board.sessions.len() as u64 <= bounds.sessions);
         prop_assert!(commands.values().sum::<u64>() <= bounds.commands);
@@ -281,7 +281,7 @@ proptest! {
         }
         for task in world.board.tasks.values() {
             let claims = count(&world.log, |what| {
-                usize::from(matches!(what, What::SessionClaimed { purpose: Purpose::Task(id), .. } if *id == task.id))
+                usize::from(matches!(what, EventKind::SessionClaimed { purpose: Purpose::Task(id), .. } if *id == task.id))
             });
             prop_assert!(claims <= u64::from(limits.max_task_sessions), "{} had {claims} sessions", task.id);
             prop_assert!(task.children.len() <= limits.max_children_ever as usize);

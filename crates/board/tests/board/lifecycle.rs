@@ -8,7 +8,7 @@ use Status::{Backlog, Blocked, Cancelled, Done, Failed, InProgress, Todo};
 
 /// What somebody is to the task under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum TaskRole {
     Owner,
     OwnerWhoSawTheMerge,
     OwnerWithForce,
@@ -25,33 +25,33 @@ enum Who {
     System,
 }
 
-const OWNER: &[Who] = &[Who::Owner, Who::OwnerWhoSawTheMerge, Who::OwnerWithForce];
-const MOVER: &[Who] = &[Who::Mover, Who::MoverInChat];
-const EVERYBODY: &[Who] = &[
-    Who::Owner,
-    Who::OwnerWhoSawTheMerge,
-    Who::OwnerWithForce,
-    Who::Mover,
-    Who::MoverInChat,
-    Who::Assignee,
-    Who::AssigneeInChat,
-    Who::Stranger,
-    Who::Runner,
-    Who::System,
+const OWNER: &[TaskRole] = &[TaskRole::Owner, TaskRole::OwnerWhoSawTheMerge, TaskRole::OwnerWithForce];
+const MOVER: &[TaskRole] = &[TaskRole::Mover, TaskRole::MoverInChat];
+const EVERYBODY: &[TaskRole] = &[
+    TaskRole::Owner,
+    TaskRole::OwnerWhoSawTheMerge,
+    TaskRole::OwnerWithForce,
+    TaskRole::Mover,
+    TaskRole::MoverInChat,
+    TaskRole::Assignee,
+    TaskRole::AssigneeInChat,
+    TaskRole::Stranger,
+    TaskRole::Runner,
+    TaskRole::System,
 ];
 
 /// L1 for a task below another one, as the specification words it. A session of the task itself
 /// exists only while it is in progress; `blocked` was set by the mover, from `in_progress`.
-fn subtask_may(from: Status, to: Status, who: Who) -> bool {
+fn subtask_may(from: Status, to: Status, who: TaskRole) -> bool {
     let (owner, mover) = (OWNER.contains(&who), MOVER.contains(&who));
-    let force = who == Who::OwnerWithForce;
+    let force = who == TaskRole::OwnerWithForce;
     match (from, to) {
         (Backlog, Todo) | (Todo, Backlog) | (InProgress | Failed, Todo) => owner || mover,
         (Backlog | Todo, InProgress) => mover || force,
         (Todo, Blocked) => owner || mover,
-        (InProgress, Blocked) => owner || mover || who == Who::Assignee,
+        (InProgress, Blocked) => owner || mover || who == TaskRole::Assignee,
         (Blocked, InProgress) => mover || force,
-        (InProgress, Done) => who == Who::OwnerWhoSawTheMerge || force,
+        (InProgress, Done) => who == TaskRole::OwnerWhoSawTheMerge || force,
         (InProgress, Failed) => force,
         (Backlog | Todo | InProgress | Blocked | Failed, Cancelled) => owner || mover,
         (Done, Todo) => owner,
@@ -60,7 +60,7 @@ fn subtask_may(from: Status, to: Status, who: Who) -> bool {
 }
 
 /// L1 for a task without parent: its mover is the owner.
-fn top_may(from: Status, to: Status, who: Who) -> bool {
+fn top_may(from: Status, to: Status, who: TaskRole) -> bool {
     let owner = OWNER.contains(&who);
     match (from, to) {
         (Backlog | Todo, InProgress) | (Blocked, InProgress) => owner,
@@ -70,13 +70,13 @@ fn top_may(from: Status, to: Status, who: Who) -> bool {
 }
 
 /// L1 for a step, whose mover, assignee and doer is the session of its task.
-fn step_may(from: Status, to: Status, who: Who) -> bool {
-    let doer = who == Who::Mover;
+fn step_may(from: Status, to: Status, who: TaskRole) -> bool {
+    let doer = who == TaskRole::Mover;
     match (from, to) {
         (InProgress, Done | Failed) if doer => true,
         // Whoever blocked it lifts it, also from a chat.
-        (Blocked, InProgress) if who == Who::MoverInChat => true,
-        _ if who == Who::MoverInChat => false,
+        (Blocked, InProgress) if who == TaskRole::MoverInChat => true,
+        _ if who == TaskRole::MoverInChat => false,
         _ => subtask_may(from, to, who),
     }
 }
@@ -85,13 +85,13 @@ fn step_may(from: Status, to: Status, who: Who) -> bool {
 struct Stage {
     world: World,
     task: TaskId,
-    actors: Vec<(Who, Actor)>,
+    actors: Vec<(TaskRole, Actor)>,
 }
 
 impl Stage {
-    fn of(world: World, task: TaskId, sessions: &[(Who, Option<board::SessionId>)]) -> Self {
+    fn of(world: World, task: TaskId, sessions: &[(TaskRole, Option<board::SessionId>)]) -> Self {
         let sessions = sessions.iter().filter_map(|(who, id)| Some((*who, Actor::Session((*id)?))));
-        let others = [(Who::Runner, runner()), (Who::System, Actor::System)];
+        let others = [(TaskRole::Runner, runner()), (TaskRole::System, Actor::System)];
         let actors = OWNER.iter().map(|who| (*who, owner())).chain(others).chain(sessions).collect();
         Self { world, task, actors }
     }
@@ -122,11 +122,11 @@ impl Stage {
             }
         }
         let sessions = [
-            (Who::Mover, Some(team.lead)),
-            (Who::MoverInChat, Some(chats[0])),
-            (Who::Assignee, assignee),
-            (Who::AssigneeInChat, Some(chats[1])),
-            (Who::Stranger, Some(stranger)),
+            (TaskRole::Mover, Some(team.lead)),
+            (TaskRole::MoverInChat, Some(chats[0])),
+            (TaskRole::Assignee, assignee),
+            (TaskRole::AssigneeInChat, Some(chats[1])),
+            (TaskRole::Stranger, Some(stranger)),
         ];
         Self::of(team.world, task, &sessions)
     }
@@ -156,10 +156,10 @@ impl Stage {
             }
         }
         let sessions = [
-            (Who::MoverInChat, Some(chats[0])),
-            (Who::Assignee, assignee),
-            (Who::AssigneeInChat, Some(chats[1])),
-            (Who::Stranger, Some(stranger)),
+            (TaskRole::MoverInChat, Some(chats[0])),
+            (TaskRole::Assignee, assignee),
+            (TaskRole::AssigneeInChat, Some(chats[1])),
+            (TaskRole::Stranger, Some(stranger)),
         ];
         Self::of(world, task, &sessions)
     }
@@ -183,23 +183,27 @@ impl Stage {
                 world.go(&doer, step, status);
             }
         }
-        let sessions = [(Who::Mover, Some(session)), (Who::MoverInChat, Some(chat)), (Who::Stranger, Some(stranger))];
+        let sessions = [
+            (TaskRole::Mover, Some(session)),
+            (TaskRole::MoverInChat, Some(chat)),
+            (TaskRole::Stranger, Some(stranger)),
+        ];
         Self::of(world, step, &sessions)
     }
 }
 
-fn command(task: TaskId, to: Status, who: Who) -> Command {
+fn command(task: TaskId, to: Status, who: TaskRole) -> Command {
     Command::MoveTask {
         task,
         to: Destination::Status(to),
         reason: Some("because".into()),
-        forced: who == Who::OwnerWithForce,
-        merged: who == Who::OwnerWhoSawTheMerge,
+        forced: who == TaskRole::OwnerWithForce,
+        merged: who == TaskRole::OwnerWhoSawTheMerge,
     }
 }
 
 /// Tries every status and every actor from every status, and compares with the specification.
-fn compare(stage: impl Fn(Status) -> Stage, may: impl Fn(Status, Status, Who) -> bool) {
+fn compare(stage: impl Fn(Status) -> Stage, may: impl Fn(Status, Status, TaskRole) -> bool) {
     for from in Status::ALL {
         let Stage { world, task, actors } = stage(*from);
         assert_eq!(world.task(task).status, *from);

@@ -1,8 +1,8 @@
 //! Does a whole piece of work come to its end by doing nothing but what is told (N3 to N7)?
 
 use board::{
-    Actor, Choice, Code, Command, EndReason, Inconclusive, Outcome, ProcessEnd, Reason, Rejection, SessionId, Status,
-    Step, TaskId, Verdict,
+    Actor, Choice, Code, Command, EndReason, Inconclusive, NextAction, Outcome, ProcessEnd, Reason, Rejection,
+    SessionId, Status, TaskId, Verdict,
 };
 
 use crate::team::{Team, creating, depending, failing_check, merged, moving};
@@ -17,13 +17,15 @@ fn obey_as_worker(world: &mut World, session: SessionId) -> Vec<&'static str> {
         let (step, row) = world.ask(session);
         rows.push(row);
         match step {
-            Step::ReportModel => world.report_model(session),
-            Step::GetTask => drop(world.must(&me, Command::FetchTask)),
-            Step::CreateSubtasks => drop(world.must(&me, creating(&["one", "two"]))),
-            Step::StartSubtask(step) => drop(world.go(&me, step, InProgress)),
-            Step::ExecuteSubtask(step) => drop(world.go(&me, step, Done)),
-            Step::ReportCompletion | Step::Rework | Step::Work => drop(world.report(session, Outcome::Success)),
-            Step::LogOut => return rows,
+            NextAction::ReportModel => world.report_model(session),
+            NextAction::GetTask => drop(world.must(&me, Command::FetchTask)),
+            NextAction::CreateSubtasks => drop(world.must(&me, creating(&["one", "two"]))),
+            NextAction::StartSubtask(step) => drop(world.go(&me, step, InProgress)),
+            NextAction::ExecuteSubtask(step) => drop(world.go(&me, step, Done)),
+            NextAction::ReportCompletion | NextAction::Rework | NextAction::Work => {
+                drop(world.report(session, Outcome::Success))
+            }
+            NextAction::LogOut => return rows,
             step => panic!("a worker is told {step:?}"),
         }
     }
@@ -37,20 +39,20 @@ fn obey_as_manager(world: &mut World, session: SessionId, team: &[&str]) -> Vec<
         let (step, row) = world.ask(session);
         rows.push(row);
         match step {
-            Step::ReportModel => world.report_model(session),
-            Step::GetTask => drop(world.must(&me, Command::FetchTask)),
-            Step::CreateSubtasks => {
+            NextAction::ReportModel => world.report_model(session),
+            NextAction::GetTask => drop(world.must(&me, Command::FetchTask)),
+            NextAction::CreateSubtasks => {
                 let children = world.create(&me, &["a", "b"]);
                 world.must(&me, depending(children[1], children[0]));
             }
-            Step::SituationalAwareness => {
+            NextAction::SituationalAwareness => {
                 let choices =
                     [Choice::Start, Choice::Wait].map(|choice| Command::SelectAction { choice, reason: None });
                 assert!(choices.iter().any(|choice| world.attempt(&me, choice).is_ok()));
             }
-            Step::Start => start_what_is_ready(world, &me, team),
-            Step::ReportCompletion => drop(world.report(session, Outcome::Success)),
-            Step::Wait | Step::LogOut => return rows,
+            NextAction::Start => start_what_is_ready(world, &me, team),
+            NextAction::ReportCompletion => drop(world.report(session, Outcome::Success)),
+            NextAction::Wait | NextAction::LogOut => return rows,
             step => panic!("a manager is told {step:?}"),
         }
     }
@@ -152,7 +154,7 @@ fn blocked_child_is_resolved_by_its_manager() {
     team.world.leave(worker);
     assert_eq!(team.world.staff("lead").reason, Reason::WorkerBlocked);
     let lead = team.back();
-    assert_eq!(team.world.ask(lead), (Step::ReviewBlocks, "N2.17"));
+    assert_eq!(team.world.ask(lead), (NextAction::ReviewBlocks, "N2.17"));
     team.world.go(&team.lead(), team.a, InProgress);
     assert_eq!(team.world.ask(lead).1, "N2.18");
     team.leave_waiting();
@@ -170,11 +172,11 @@ fn failed_child_is_retried_or_given_up_by_its_manager() {
     team.back();
     team.world.go(&team.lead(), team.a, Todo);
     team.world.select(team.lead, Choice::Start);
-    assert_eq!(team.world.ask(team.lead).0, Step::Start);
+    assert_eq!(team.world.ask(team.lead).0, NextAction::Start);
     team.give("w2", team.b);
     team.world.go(&team.lead(), team.a, Cancelled);
     team.world.complete("w2", team.b);
-    assert_eq!(team.world.ask(team.lead).0, Step::ReportCompletion);
+    assert_eq!(team.world.ask(team.lead).0, NextAction::ReportCompletion);
     team.world.deliver(team.lead, merged());
     assert_eq!(team.world.task(team.top).status, Done);
 }
@@ -253,7 +255,7 @@ fn child_under_verification_is_worth_waiting_for() {
 #[test]
 fn calls_that_the_rules_allow_are_accepted_though_not_offered() {
     let mut team = Team::new();
-    assert_eq!(team.world.ask(team.lead).0, Step::SituationalAwareness);
+    assert_eq!(team.world.ask(team.lead).0, NextAction::SituationalAwareness);
     team.give("w1", team.a);
     let chat = team.world.chat("lead");
     team.world.go(&Actor::Session(chat), team.a, Blocked);

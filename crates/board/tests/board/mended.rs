@@ -2,8 +2,8 @@
 
 use Status::{Cancelled, Done, Failed, InProgress, Todo};
 use board::{
-    Action, Actor, AgentSpec, Choice, Code, Command, Destination, Inconclusive, NewTask, Outcome, Party, ProcessEnd,
-    Reason, Settings, Span, Status, Step, TaskId, Verdict,
+    Action, Actor, AgentSpec, Choice, Code, Command, Destination, Inconclusive, NewTask, NextAction, Outcome, Party,
+    ProcessEnd, Reason, Settings, Span, Status, TaskId, Verdict,
 };
 
 use crate::team::{Team, creating, depending, moving, writing};
@@ -16,7 +16,7 @@ fn a_worker_that_finishes_before_wait_is_delivered_wakes_its_manager() {
     team.world.go(&team.lead(), team.b, Cancelled);
     team.world.select(team.lead, Choice::Wait);
     team.world.complete("w1", team.a);
-    assert_eq!(team.world.ask(team.lead).0, Step::Wait);
+    assert_eq!(team.world.ask(team.lead).0, NextAction::Wait);
     team.world.leave(team.lead);
     let answer = team.world.staff("lead");
     assert_eq!((answer.action, answer.reason), (Action::Start, Reason::WorkersProgressed));
@@ -44,7 +44,7 @@ fn open_steps_come_before_rework() {
     );
     world.go(&owner(), task, InProgress);
     let second = world.enter("w1", task);
-    assert_eq!(world.ask(second), (Step::ExecuteSubtask(steps[0]), "N2.15"));
+    assert_eq!(world.ask(second), (NextAction::ExecuteSubtask(steps[0]), "N2.15"));
 }
 
 /// L1: retry is for what has failed; nothing else is set back by it.
@@ -118,7 +118,7 @@ fn waiting_for_work_outside_helps() {
         team.world.assign(&team.lead(), child, "w1");
         team.world.must(&team.lead(), depending(child, outside));
     }
-    assert_eq!(team.world.ask(team.lead).0, Step::SituationalAwareness);
+    assert_eq!(team.world.ask(team.lead).0, NextAction::SituationalAwareness);
     team.leave_waiting();
     assert_eq!(team.world.staff("lead").reason, Reason::WaitingForWorkers);
     team.world.complete("w3", outside);
@@ -180,7 +180,7 @@ fn hand_driven_sessions_are_left_to_their_driver() {
     };
     world.must(&owner(), claim);
     world.must(&owner(), moving(task, Status::Blocked));
-    assert_eq!(world.staff("w1").action, Action::Hold);
+    assert_eq!(world.staff("w1").action, Action::NoChange);
     assert_eq!(world.board.mover(world.task(TaskId(1))), Party::Owner);
 }
 
@@ -270,7 +270,7 @@ fn the_order_of_events_decides_not_their_time() {
     assert_eq!(world.task(task).context, Some(note("second")));
     let before = world.peek(session);
     world.must(&worker, Command::FetchTask);
-    assert_eq!((world.peek(session), before.0), (before, Step::StartSubtask(steps[0])));
+    assert_eq!((world.peek(session), before.0), (before, NextAction::StartSubtask(steps[0])));
 }
 
 /// V1: a session keeps what was observed of it; what its agent claimed is kept for the record only.
@@ -284,7 +284,7 @@ fn evidence_is_kept_beside_the_claim() {
     let record = world.session(session);
     assert_eq!(record.workspace, Some(facts));
     assert_eq!(record.end, Some(ProcessEnd::exited(0)));
-    assert_eq!(record.claim.as_ref().map(|claim| claim.result), Some(Outcome::Success));
+    assert_eq!(record.report.as_ref().map(|report| report.result), Some(Outcome::Success));
     assert!(matches!(record.verdict, Some(Verdict::Rejected(board::Rejection::Check { .. }))));
     assert_eq!(world.task(task).status, InProgress);
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use board::{
-    Audience, Because, Code, Field, Fuel, Hierarchy, Interrupt, Language, Obstacle, Party, Reason, Refusal, SessionId,
-    Status, StopCause, TaskId, Tool, lifecycle::Move,
+    Audience, Code, Field, Fuel, Hierarchy, Interrupt, Language, Obstacle, Party, Reason, Refusal, RefusalReason,
+    SessionId, Status, StopCause, TaskId, Tool, lifecycle::Move,
 };
 
 use crate::answers::{has_japanese, tools_in};
@@ -15,8 +15,8 @@ const OTHER: TaskId = TaskId(13);
 const SESSION: SessionId = SessionId(3);
 
 /// Every reason there is; a new one does not compile until it is here.
-fn next(because: &Because) -> Option<Because> {
-    use Because as B;
+fn next(because: &RefusalReason) -> Option<RefusalReason> {
+    use RefusalReason as B;
     let (task, dependency, session) = (TASK, OTHER, SESSION);
     let (agent_id, manager, mover) = (agent("w1"), agent("lead"), Party::Agent(agent("lead")));
     Some(match because {
@@ -116,7 +116,7 @@ fn every_obstacle() -> Vec<Obstacle> {
 }
 
 fn every_refusal() -> Vec<Refusal> {
-    let all = std::iter::successors(Some(Because::NoSuchTask(TASK)), next);
+    let all = std::iter::successors(Some(RefusalReason::NoSuchTask(TASK)), next);
     all.map(Refusal::from).collect()
 }
 
@@ -158,7 +158,7 @@ fn hints_for_agents_name_the_same_tools_in_both_languages() {
         let named: BTreeSet<_> = named.collect();
         assert_eq!(named.len(), 1, "{refusal:?}");
     }
-    let ask = Refusal::from(Because::Interrupted(Interrupt::Cancelled)).hint(Language::En, Audience::Agent);
+    let ask = Refusal::from(RefusalReason::Interrupted(Interrupt::Cancelled)).hint(Language::En, Audience::Agent);
     assert_eq!(tools_in(&ask), BTreeSet::from([Tool::GetNextAction]));
 }
 

@@ -1,11 +1,11 @@
 //! What does one event of every kind look like?
 
 use board::{
-    Actor, AgentSpec, Check, CheckOutcome, CheckResult, Choice, Claim, Completion, Context, CreatedTask, Dod,
-    DodResult, Driver, EndReason, Event, Fuel, Generation, Goal, GoalType, Inconclusive, Interrupt, Kind, Merge,
-    MessageId, ModelReport, Outcome, Party, Priority, ProcessEnd, Purpose, Rejection, SecretHash, SessionId, Settings,
-    Status, Step, StopCause, TaskEdit, TaskId, TaskType, Timestamp, Usage, VendorTrouble, Verdict, What,
-    WorkspaceFacts,
+    Actor, AgentSpec, Check, CheckOutcome, CheckResult, Choice, Completion, CompletionReport, Context, CreatedTask,
+    Dod, DodResult, Driver, EndReason, Event, EventKind, Fuel, Generation, Goal, GoalType, Inconclusive, Interrupt,
+    Kind, Merge, MessageId, ModelReport, NextAction, Outcome, Party, Priority, ProcessEnd, Purpose, Rejection,
+    SecretHash, SessionId, Settings, Status, StopCause, TaskEdit, TaskId, TaskType, Timestamp, Usage, VendorTrouble,
+    Verdict, WorkspaceFacts,
 };
 
 use crate::world::{agent, owner, project, runner};
@@ -20,20 +20,20 @@ pub(crate) fn kinds() -> Vec<&'static str> {
     every_what().iter().map(known).collect()
 }
 
-fn known(what: &What) -> &'static str {
-    use What as W;
+fn known(what: &EventKind) -> &'static str {
+    use EventKind as E;
     match what {
-        W::ProjectConfigured { .. } | W::ProjectPaused | W::ProjectResumed | W::RosterApplied { .. } => what.kind(),
-        W::PasskeySet { .. } | W::AccountParked { .. } | W::TasksCreated { .. } | W::TaskEdited { .. } => what.kind(),
-        W::TaskAssigned { .. } | W::DependenciesChanged { .. } | W::TaskMoved { .. } => what.kind(),
-        W::BranchRecorded { .. } | W::SessionClaimed { .. } | W::SessionRunning { .. } => what.kind(),
-        W::LeasesRenewed { .. } | W::StopRequested { .. } | W::ProcessEnded { .. } => what.kind(),
-        W::WorkspaceExamined { .. } | W::Judged { .. } | W::ModelReported { .. } | W::TaskFetched { .. } => what.kind(),
-        W::StepGiven { .. } | W::StepRepeated { .. } | W::ActionChosen { .. } | W::CompletionReported { .. } => {
-            what.kind()
+        E::ProjectConfigured { .. } | E::ProjectPaused | E::ProjectResumed | E::RosterApplied { .. } => what.name(),
+        E::PasskeySet { .. } | E::AccountParked { .. } | E::TasksCreated { .. } | E::TaskEdited { .. } => what.name(),
+        E::TaskAssigned { .. } | E::DependenciesChanged { .. } | E::TaskMoved { .. } => what.name(),
+        E::BranchRecorded { .. } | E::SessionClaimed { .. } | E::SessionRunning { .. } => what.name(),
+        E::LeasesRenewed { .. } | E::StopRequested { .. } | E::ProcessEnded { .. } => what.name(),
+        E::WorkspaceExamined { .. } | E::Judged { .. } | E::ModelReported { .. } | E::TaskFetched { .. } => what.name(),
+        E::ActionGiven { .. } | E::ActionRepeated { .. } | E::ActionChosen { .. } | E::CompletionReported { .. } => {
+            what.name()
         }
-        W::ContextSaved { .. } | W::LoggedOut { .. } | W::CallsCounted { .. } | W::FuelSpent { .. } => what.kind(),
-        W::MessageSent { .. } | W::MessagesShown { .. } | W::MessageExpired { .. } => what.kind(),
+        E::ContextSaved { .. } | E::LoggedOut { .. } | E::CallsCounted { .. } | E::FuelSpent { .. } => what.name(),
+        E::MessageSent { .. } | E::MessagesShown { .. } | E::MessageExpired { .. } => what.name(),
     }
 }
 
@@ -48,8 +48,8 @@ pub(crate) fn every_event() -> Vec<Event> {
         .collect()
 }
 
-fn every_what() -> Vec<What> {
-    let mut all = vec![What::ProjectPaused, What::ProjectResumed];
+fn every_what() -> Vec<EventKind> {
+    let mut all = vec![EventKind::ProjectPaused, EventKind::ProjectResumed];
     all.extend(about_project());
     all.extend(about_tasks());
     all.extend(about_sessions());
@@ -59,7 +59,7 @@ fn every_what() -> Vec<What> {
     all
 }
 
-fn about_project() -> Vec<What> {
+fn about_project() -> Vec<EventKind> {
     let settings = Settings {
         goals: vec![(TaskType::Bug, vec![Goal { kind: GoalType::TestAdded, pattern: "**/*.test.*".into() }])],
         dod: Dod {
@@ -73,14 +73,14 @@ fn about_project() -> Vec<What> {
     spec.env.insert("KEY".into(), board::EnvValue("value".into()));
     spec.scope.write.push("src/**".into());
     vec![
-        What::ProjectConfigured { settings: Box::new(settings) },
-        What::RosterApplied { present: vec![spec], left: vec![agent("old")] },
-        What::PasskeySet { agent: agent("w1"), hash: SecretHash(SECRET.into()) },
-        What::AccountParked { account: "claude-code".into(), until: Timestamp(1_767_225_663_000) },
+        EventKind::ProjectConfigured { settings: Box::new(settings) },
+        EventKind::RosterApplied { present: vec![spec], left: vec![agent("old")] },
+        EventKind::PasskeySet { agent: agent("w1"), hash: SecretHash(SECRET.into()) },
+        EventKind::AccountParked { account: "claude-code".into(), until: Timestamp(1_767_225_663_000) },
     ]
 }
 
-fn about_tasks() -> Vec<What> {
+fn about_tasks() -> Vec<EventKind> {
     let created = CreatedTask {
         id: TASK,
         kind: Kind::Task,
@@ -99,7 +99,7 @@ fn about_tasks() -> Vec<What> {
         allow_empty: true,
     };
     let edit = TaskEdit { title: Some("Login".into()), priority: Some(Priority::Low), ..TaskEdit::default() };
-    let moved = |from, to, by, reason: Option<&str>| What::TaskMoved {
+    let moved = |from, to, by, reason: Option<&str>| EventKind::TaskMoved {
         task: TASK,
         from,
         to,
@@ -108,20 +108,20 @@ fn about_tasks() -> Vec<What> {
         forced: false,
     };
     vec![
-        What::TasksCreated { tasks: vec![created], key: Some("k".into()) },
-        What::TaskEdited { task: TASK, edit },
-        What::TaskAssigned { task: TASK, assignee: Some(agent("w1")) },
-        What::TaskAssigned { task: TASK, assignee: None },
-        What::DependenciesChanged { task: TASK, added: vec![TaskId(10)], removed: vec![TaskId(11)] },
+        EventKind::TasksCreated { tasks: vec![created], key: Some("k".into()) },
+        EventKind::TaskEdited { task: TASK, edit },
+        EventKind::TaskAssigned { task: TASK, assignee: Some(agent("w1")) },
+        EventKind::TaskAssigned { task: TASK, assignee: None },
+        EventKind::DependenciesChanged { task: TASK, added: vec![TaskId(10)], removed: vec![TaskId(11)] },
         moved(Status::Todo, Status::InProgress, Party::Agent(agent("lead")), None),
         moved(Status::InProgress, Status::Blocked, Party::System, Some("no_progress")),
         moved(Status::Blocked, Status::Cancelled, Party::Owner, Some("not needed")),
-        What::BranchRecorded { task: TASK, branch: "task-12-login".into(), base: "ba5e".into() },
+        EventKind::BranchRecorded { task: TASK, branch: "task-12-login".into(), base: "ba5e".into() },
     ]
 }
 
-fn about_sessions() -> Vec<What> {
-    let claimed = |driver, purpose, credential| What::SessionClaimed {
+fn about_sessions() -> Vec<EventKind> {
+    let claimed = |driver, purpose, credential| EventKind::SessionClaimed {
         session: SESSION,
         agent: agent("w1"),
         purpose,
@@ -135,17 +135,17 @@ fn about_sessions() -> Vec<What> {
         claimed(runner, Purpose::Task(TASK), Some(SecretHash(SECRET.into()))),
         claimed(Driver::Attached, Purpose::Chat, None),
         claimed(Driver::Hand, Purpose::Task(TASK), None),
-        What::SessionRunning { session: SESSION },
-        What::LeasesRenewed { sessions: vec![SESSION], until: Timestamp(1_767_225_680_000) },
+        EventKind::SessionRunning { session: SESSION },
+        EventKind::LeasesRenewed { sessions: vec![SESSION], until: Timestamp(1_767_225_680_000) },
     ];
-    all.extend(StopCause::ALL.iter().map(|cause| What::StopRequested { session: SESSION, cause: *cause }));
+    all.extend(StopCause::ALL.iter().map(|cause| EventKind::StopRequested { session: SESSION, cause: *cause }));
     all
 }
 
-fn about_ends() -> Vec<What> {
+fn about_ends() -> Vec<EventKind> {
     let until = Timestamp(1_767_225_663_000);
     let usage = Usage { input_tokens: 10, output_tokens: 20, cost_micros: Some(30) };
-    let ended = |end, dod_result, usage| What::ProcessEnded {
+    let ended = |end, dod_result, usage| EventKind::ProcessEnded {
         session: SESSION,
         end,
         dod_result,
@@ -171,7 +171,7 @@ fn about_ends() -> Vec<What> {
             goals_unmet: files(),
             merge,
         };
-        What::WorkspaceExamined { session: SESSION, facts: Box::new(facts) }
+        EventKind::WorkspaceExamined { session: SESSION, facts: Box::new(facts) }
     };
     let rejections = [
         Rejection::NoReport,
@@ -203,15 +203,15 @@ fn about_ends() -> Vec<What> {
         examined(Merge::Conflict { files: files() }),
         examined(Merge::Waiting { reason: "src/a.rs has changes".into(), files: files() }),
         examined(Merge::Merged { commit: "c0ffee".into() }),
-        What::Judged { session: SESSION, verdict: None },
+        EventKind::Judged { session: SESSION, verdict: None },
     ];
-    all.extend(verdicts.map(|verdict| What::Judged { session: SESSION, verdict: Some(verdict) }));
+    all.extend(verdicts.map(|verdict| EventKind::Judged { session: SESSION, verdict: Some(verdict) }));
     all
 }
 
-fn about_work() -> Vec<What> {
-    let report = ModelReport { provider: "anthropic".into(), model_id: "m".into(), matches: true };
-    let claim = |result| Claim {
+fn about_work() -> Vec<EventKind> {
+    let model = ModelReport { provider: "anthropic".into(), model_id: "m".into(), matches: true };
+    let report = |result| CompletionReport {
         result,
         summary: "it is so".into(),
         next_steps: Some("none".into()),
@@ -221,34 +221,34 @@ fn about_work() -> Vec<What> {
     let held = Interrupt::Held { by: TaskId(1) };
     let stopped = Interrupt::Stopped(StopCause::NoProgress);
     let steps = [
-        Step::Work,
-        Step::Wait,
-        Step::ExecuteSubtask(TASK),
-        Step::StartSubtask(TASK),
-        Step::Stop(held),
-        Step::Stop(stopped),
+        NextAction::Work,
+        NextAction::Wait,
+        NextAction::ExecuteSubtask(TASK),
+        NextAction::StartSubtask(TASK),
+        NextAction::Stop(held),
+        NextAction::Stop(stopped),
     ];
     let mut all = vec![
-        What::ModelReported { session: SESSION, report },
-        What::TaskFetched { session: SESSION },
-        What::ContextSaved { session: SESSION, context },
-        What::CallsCounted { session: SESSION, calls: 7 },
-        What::StepRepeated { session: SESSION, step: Step::SituationalAwareness, times: 3 },
-        What::LoggedOut { session: SESSION },
+        EventKind::ModelReported { session: SESSION, report: model },
+        EventKind::TaskFetched { session: SESSION },
+        EventKind::ContextSaved { session: SESSION, context },
+        EventKind::CallsCounted { session: SESSION, calls: 7 },
+        EventKind::ActionRepeated { session: SESSION, action: NextAction::SituationalAwareness, times: 3 },
+        EventKind::LoggedOut { session: SESSION },
     ];
-    all.extend(steps.map(|step| What::StepGiven { session: SESSION, step }));
-    all.extend(Choice::ALL.iter().map(|c| What::ActionChosen {
+    all.extend(steps.map(|action| EventKind::ActionGiven { session: SESSION, action }));
+    all.extend(Choice::ALL.iter().map(|c| EventKind::ActionChosen {
         session: SESSION,
         choice: *c,
         reason: Some("x".into()),
     }));
-    all.extend(Outcome::ALL.iter().map(|o| What::CompletionReported { session: SESSION, claim: claim(*o) }));
-    all.extend(Fuel::ALL.iter().map(|f| What::FuelSpent { task: Some(TASK), session: None, fuel: *f }));
+    all.extend(Outcome::ALL.iter().map(|o| EventKind::CompletionReported { session: SESSION, report: report(*o) }));
+    all.extend(Fuel::ALL.iter().map(|f| EventKind::FuelSpent { task: Some(TASK), session: None, fuel: *f }));
     all
 }
 
-fn about_messages() -> Vec<What> {
-    let sent = |from, to, related_task| What::MessageSent {
+fn about_messages() -> Vec<EventKind> {
+    let sent = |from, to, related_task| EventKind::MessageSent {
         message: MessageId(7),
         from,
         to,
@@ -258,7 +258,7 @@ fn about_messages() -> Vec<What> {
     vec![
         sent(Party::Owner, Party::Agent(agent("w1")), Some(TASK)),
         sent(Party::Agent(agent("w1")), Party::Owner, None),
-        What::MessagesShown { session: SESSION, upto: MessageId(7) },
-        What::MessageExpired { message: MessageId(7) },
+        EventKind::MessagesShown { session: SESSION, upto: MessageId(7) },
+        EventKind::MessageExpired { message: MessageId(7) },
     ]
 }

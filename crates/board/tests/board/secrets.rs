@@ -1,8 +1,8 @@
 //! Are secrets, even hashed, shown nowhere (S3, S4)?
 
 use board::{
-    Actor, Code, Command, Driver, EndReason, Event, Installation, InstallationCommand, NewToken, ProcessEnd, Purpose,
-    Role, SecretHash, What,
+    Actor, Code, Command, Driver, EndReason, Event, EventKind, Installation, InstallationCommand, NewToken, ProcessEnd,
+    Purpose, Role, SecretHash,
 };
 
 use crate::samples::{SECRET, every_event};
@@ -58,11 +58,11 @@ fn redacted_events_carry_no_hash() {
         let shown = event.redacted();
         assert!(!shown.encode().contains(SECRET), "{shown:?}");
         assert!(!format!("{event:?}").contains(SECRET));
-        let secret = matches!(&event.what, What::PasskeySet { .. } | What::SessionClaimed { credential: Some(_), .. });
-        let env =
-            matches!(&event.what, What::RosterApplied { present, .. } if present.iter().any(|a| !a.env.is_empty()));
+        let secret =
+            matches!(&event.what, EventKind::PasskeySet { .. } | EventKind::SessionClaimed { credential: Some(_), .. });
+        let env = matches!(&event.what, EventKind::RosterApplied { present, .. } if present.iter().any(|a| !a.env.is_empty()));
         assert_eq!(shown != event, secret || env);
-        assert_eq!((shown.at, shown.kind()), (event.at, event.kind()));
+        assert_eq!((shown.at, shown.name()), (event.at, event.name()));
         hidden += usize::from(secret);
         assert_eq!(secret, event.encode().contains(SECRET));
         let _: Event = shown;
@@ -88,7 +88,7 @@ fn tokens_show_no_hash() {
 fn values_of_the_environment_are_hidden() {
     let mut spec = board::AgentSpec::worker(crate::world::agent("w"));
     spec.env.insert("API_KEY".into(), board::EnvValue(SECRET.into()));
-    let applied = What::RosterApplied { present: vec![spec.clone()], left: Vec::new() };
+    let applied = EventKind::RosterApplied { present: vec![spec.clone()], left: Vec::new() };
     let event = Event { at: board::Timestamp(0), by: board::Actor::System, what: applied };
     let shown = event.redacted().encode();
     assert!(shown.contains("API_KEY") && !shown.contains(SECRET), "{shown}");

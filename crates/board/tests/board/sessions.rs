@@ -23,7 +23,7 @@ fn claim_is_one_event() {
     let mut world = World::new();
     let task = world.started("w1");
     let events = world.must(&runner(), claiming("w1", task));
-    let expected = board::What::SessionClaimed {
+    let expected = board::EventKind::SessionClaimed {
         session: board::SessionId(1),
         agent: agent("w1"),
         purpose: Purpose::Task(task),
@@ -108,7 +108,7 @@ fn renewal_renews_what_lives() {
     world.pass(Span::seconds(30));
     let events =
         world.must(&runner(), Command::RenewLeases { sessions: vec![(one, Generation(1)), (two, Generation(1))] });
-    let renewed = board::What::LeasesRenewed { sessions: vec![two], until: world.now + Span::seconds(60) };
+    let renewed = board::EventKind::LeasesRenewed { sessions: vec![two], until: world.now + Span::seconds(60) };
     assert_eq!(events[0].what, renewed);
 }
 
@@ -138,7 +138,7 @@ fn roster_is_idempotent_and_keeps_who_has_work() {
     let task = world.started("w1");
     let others: Vec<_> = roster().into_iter().filter(|spec| spec.id != agent("w1")).collect();
     let refusal = world.refusal(&owner(), &Command::ApplyRoster { agents: others });
-    assert_eq!(*refusal.0, board::Because::AgentInUse { agent: agent("w1"), tasks: vec![task] });
+    assert_eq!(*refusal.0, board::RefusalReason::AgentInUse { agent: agent("w1"), tasks: vec![task] });
     let mut twice = roster();
     twice.push(roster().remove(0));
     assert_eq!(world.refused(&owner(), Command::ApplyRoster { agents: twice }), Code::InvalidArgument);

@@ -14,7 +14,7 @@ fn start(reason: Reason, purpose: Purpose) -> Staffing {
 }
 
 fn hold(reason: Reason, purpose: Option<Purpose>) -> Staffing {
-    Staffing { action: Action::Hold, reason, purpose, session: None, until: None }
+    Staffing { action: Action::NoChange, reason, purpose, session: None, until: None }
 }
 
 fn stop(reason: Reason, purpose: Purpose, session: SessionId) -> Staffing {
@@ -196,7 +196,7 @@ fn a1_9_young_message_starts_a_chat_and_an_old_one_expires() {
     world.pass(Span(1));
     assert_eq!(world.staff("w1"), hold(Reason::MessageExpired, Some(Purpose::Chat)));
     let told = world.must(&Actor::System, Command::Sweep);
-    assert_eq!(told[0].kind(), "message_expired");
+    assert_eq!(told[0].name(), "message_expired");
 }
 
 /// A1.10, A2

@@ -1,6 +1,8 @@
 //! Who splits, assigns, changes and ties together which tasks (L2, L5 to L8)?
 
-use board::{Actor, Because, Code, Command, DependsOn, Kind, NewTask, Party, Status, TaskEdit, TaskId, What, view};
+use board::{
+    Actor, Code, Command, DependsOn, EventKind, Kind, NewTask, Party, RefusalReason, Status, TaskEdit, TaskId, view,
+};
 
 use crate::team::{Team, assigning, creating, depending, forced, merged, moving};
 use crate::world::{World, agent, owner, runner};
@@ -72,12 +74,12 @@ fn owner_insists_inside_a_tree_and_agents_never() {
     assert_eq!(team.world.refused(&owner(), edit(false)), Code::NotAllowed);
     assert_eq!(team.world.refused(&owner(), assigning(team.a, "w1")), Code::NotAllowed);
     assert_eq!(team.world.refused(&owner(), moving(team.a, InProgress)), Code::NotAllowed);
-    assert_eq!(*team.world.refusal(&team.lead(), &edit(true)).0, Because::ForceIsTheOwners);
-    assert_eq!(*team.world.refusal(&team.lead(), &forced(team.a, Todo)).0, Because::ForceIsTheOwners);
+    assert_eq!(*team.world.refusal(&team.lead(), &edit(true)).0, RefusalReason::ForceIsTheOwners);
+    assert_eq!(*team.world.refusal(&team.lead(), &forced(team.a, Todo)).0, RefusalReason::ForceIsTheOwners);
     team.world.must(&owner(), edit(true));
     team.world.must(&owner(), Command::AssignTask { task: team.a, assignee: Some(agent("w1")), forced: true });
     let started = team.world.must(&owner(), forced(team.a, InProgress));
-    assert!(matches!(started[0].what, What::TaskMoved { forced: true, .. }));
+    assert!(matches!(started[0].what, EventKind::TaskMoved { forced: true, .. }));
 }
 
 /// L2: a task that is ready and not started after ten minutes waits for its mover, and says so.
@@ -101,12 +103,12 @@ fn dependencies_stay_among_siblings_for_steps_and_off_what_is_cancelled() {
     let worker = Actor::Session(team.world.enter("w1", team.a));
     let steps = team.world.create(&worker, &["one", "two"]);
     team.world.must(&worker, depending(steps[1], steps[0]));
-    let apart = |task, dependency| Because::StepsDependOnSiblings { task, dependency };
+    let apart = |task, dependency| RefusalReason::StepsDependOnSiblings { task, dependency };
     assert_eq!(*team.world.refusal(&worker, &depending(steps[0], team.b)).0, apart(steps[0], team.b));
     assert_eq!(*team.world.refusal(&lead, &depending(team.b, steps[0])).0, apart(team.b, steps[0]));
     team.world.go(&worker, steps[0], Cancelled);
     let three = NewTask { dependencies: vec![DependsOn::Task(steps[0])], ..NewTask::titled("three") };
-    let never = Because::DependencyCancelled { task: TaskId(6), dependency: steps[0] };
+    let never = RefusalReason::DependencyCancelled { task: TaskId(6), dependency: steps[0] };
     assert_eq!(*team.world.refusal(&worker, &below(team.a, three)).0, never);
     assert_eq!(team.world.refused(&lead, depending(team.b, TaskId(99))), Code::NotFound);
 }
@@ -124,7 +126,7 @@ fn children_are_limited_at_once_and_ever() {
     let mut team = Team::new();
     let lead = team.lead();
     team.world.create(&lead, &["c", "d", "e"]);
-    let full = Because::TooManyChildren { parent: team.top, limit: 5, unsettled: 5 };
+    let full = RefusalReason::TooManyChildren { parent: team.top, limit: 5, unsettled: 5 };
     assert_eq!(*team.world.refusal(&lead, &creating(&["f"])).0, full);
     assert_eq!(*team.world.refusal(&owner(), &below(team.top, NewTask::titled("f"))).0, full);
     for n in 5..30 {
@@ -133,7 +135,7 @@ fn children_are_limited_at_once_and_ever() {
         team.world.create(&lead, &[&format!("child {n}")]);
     }
     team.world.go(&lead, TaskId(31), Cancelled);
-    let spent = Because::TooManyChildrenEver { parent: team.top, limit: 30 };
+    let spent = RefusalReason::TooManyChildrenEver { parent: team.top, limit: 30 };
     assert_eq!(*team.world.refusal(&lead, &creating(&["one more"])).0, spent);
 }
 
@@ -145,8 +147,8 @@ fn step_cannot_be_split() {
     let worker = Actor::Session(world.enter("w1", task));
     let step = world.create(&worker, &["one"])[0];
     let split = below(step, NewTask::titled("deeper"));
-    assert_eq!(*world.refusal(&owner(), &split).0, Because::StepsCannotSplit { task: step });
-    assert_eq!(*world.refusal(&worker, &split).0, Because::ForeignParent { parent: step, own: task });
+    assert_eq!(*world.refusal(&owner(), &split).0, RefusalReason::StepsCannotSplit { task: step });
+    assert_eq!(*world.refusal(&worker, &split).0, RefusalReason::ForeignParent { parent: step, own: task });
 }
 
 /// L6: at the depth limit a task is neither split into tasks nor given to a manager; steps do not count.
@@ -155,7 +157,7 @@ fn depth_limit_stops_tasks_and_managers_but_not_steps() {
     let mut team = Team::of(World::with(|settings, _| settings.limits.max_depth = 1));
     let lead = team.lead();
     assert_eq!(team.world.refused(&lead, assigning(team.a, "sub")), Code::NotAllowed);
-    let deep = Because::TooDeep { parent: team.a, limit: 1 };
+    let deep = RefusalReason::TooDeep { parent: team.a, limit: 1 };
     assert_eq!(*team.world.refusal(&owner(), &below(team.a, NewTask::titled("deep"))).0, deep);
     team.give("w1", team.a);
     let worker = Actor::Session(team.world.enter("w1", team.a));
@@ -175,7 +177,7 @@ fn twin_of_an_unsettled_sibling_is_refused_by_name() {
     let mut team = Team::new();
     let lead = team.lead();
     let twin = |world: &World, command| match *world.refusal(&lead, &command).0 {
-        Because::Twin { sibling, .. } => sibling,
+        RefusalReason::Twin { sibling, .. } => sibling,
         because => panic!("{because:?}"),
     };
     assert_eq!(twin(&team.world, creating(&["  A "])), team.a);
@@ -215,13 +217,19 @@ fn batch_is_atomic_and_idempotent() {
 fn managers_assign_to_direct_subordinates_what_is_not_running() {
     let mut team = Team::with_a_started();
     let lead = team.lead();
-    let stranger = Because::NotASubordinate { agent: agent("w3"), manager: agent("lead") };
+    let stranger = RefusalReason::NotASubordinate { agent: agent("w3"), manager: agent("lead") };
     assert_eq!(*team.world.refusal(&lead, &assigning(team.b, "w3")).0, stranger);
     assert_eq!(team.world.refused(&lead, assigning(team.b, "nobody")), Code::NotFound);
-    assert_eq!(*team.world.refusal(&lead, &assigning(team.a, "w2")).0, Because::AssignedInProgress { task: team.a });
+    assert_eq!(
+        *team.world.refusal(&lead, &assigning(team.a, "w2")).0,
+        RefusalReason::AssignedInProgress { task: team.a }
+    );
     let worker = Actor::Session(team.world.enter("w1", team.a));
     let step = team.world.create(&worker, &["one"])[0];
-    assert_eq!(*team.world.refusal(&worker, &assigning(step, "w2")).0, Because::StepsFollowTheirTask { task: step });
+    assert_eq!(
+        *team.world.refusal(&worker, &assigning(step, "w2")).0,
+        RefusalReason::StepsFollowTheirTask { task: step }
+    );
     team.world.go(&lead, team.a, Todo);
     team.world.assign(&lead, team.a, "w2");
     assert_eq!(team.world.board.mover(team.world.task(step)), Party::Agent(agent("w2")));
@@ -262,7 +270,7 @@ fn cancelling_reaches_descendants_that_are_not_settled() {
     let status = |id| team.world.task(id).status;
     assert_eq!([team.top, team.a, team.b, other].map(status), [Cancelled, Done, Cancelled, Todo]);
     assert_eq!(events.len(), 2);
-    assert_eq!(team.world.task(team.b).closing.as_ref().unwrap().by, Party::Owner);
+    assert_eq!(team.world.task(team.b).conclusion.as_ref().unwrap().by, Party::Owner);
 }
 
 /// L5: a cancelled dependency can never be satisfied; the mover removes it.

@@ -1,8 +1,8 @@
 //! What do the facts about a session mean? Every row of V2, on the pure function.
 
 use board::{
-    Check, CheckOutcome, CheckResult, Children, Claim, Completion, DodResult, EndReason, Evidence, Hierarchy,
-    Inconclusive, Merge, Mode, Outcome, Policy, ProcessEnd, Rejection, Timestamp, VendorTrouble, Verdict,
+    Check, CheckOutcome, CheckResult, Children, Completion, CompletionReport, DodResult, EndReason, Evidence,
+    Hierarchy, Inconclusive, Merge, Mode, Outcome, Policy, ProcessEnd, Rejection, Timestamp, VendorTrouble, Verdict,
     WorkspaceFacts, judge, judge_by_hand,
 };
 
@@ -19,20 +19,20 @@ const ONE_SHOT: Policy<'static> = Policy { mode: Mode::OneShot, ..WORKER };
 const MANAGER: Policy<'static> = Policy { hierarchy: Hierarchy::Manager, ..WORKER };
 const REPORTED: Policy<'static> = Policy { completion: Completion::Reported, ..WORKER };
 
-fn claim(result: Outcome) -> Claim {
-    Claim { result, summary: "it is so".into(), next_steps: None, at: Timestamp(0) }
+fn report(result: Outcome) -> CompletionReport {
+    CompletionReport { result, summary: "it is so".into(), next_steps: None, at: Timestamp(0) }
 }
 
 /// The verdict on an end, a claim and a workspace.
 fn verdict(
     policy: Policy<'_>,
     end: &ProcessEnd,
-    claimed: Option<Outcome>,
+    reported: Option<Outcome>,
     work: Option<&WorkspaceFacts>,
 ) -> Option<Verdict> {
-    let claim = claimed.map(claim);
+    let report = reported.map(report);
     let evidence =
-        Evidence { end, claim: claim.as_ref(), left_waiting: false, children: Children::None, workspace: work };
+        Evidence { end, report: report.as_ref(), left_waiting: false, children: Children::None, workspace: work };
     judge(&evidence, &policy)
 }
 
@@ -63,9 +63,9 @@ fn v2_1_no_verdict_on_what_was_stopped_lost_or_never_began() {
     ];
     for policy in [WORKER, ONE_SHOT, MANAGER, REPORTED] {
         for (end, why) in &ends {
-            for claimed in [None, Some(Outcome::Success), Some(Outcome::Failed)] {
+            for reported in [None, Some(Outcome::Success), Some(Outcome::Failed)] {
                 let none = Some(Verdict::None(*why));
-                assert_eq!(verdict(policy, end, claimed, Some(&merged())), none, "{end:?}");
+                assert_eq!(verdict(policy, end, reported, Some(&merged())), none, "{end:?}");
             }
         }
     }
@@ -76,7 +76,7 @@ fn v2_1_no_verdict_on_what_was_stopped_lost_or_never_began() {
 fn v2_1_no_verdict_on_a_manager_that_left_waiting() {
     for end in [ProcessEnd::exited(0), ProcessEnd::exited(1)] {
         let evidence =
-            Evidence { end: &end, claim: None, left_waiting: true, children: Children::None, workspace: None };
+            Evidence { end: &end, report: None, left_waiting: true, children: Children::None, workspace: None };
         assert_eq!(judge(&evidence, &MANAGER), Some(Verdict::None(Inconclusive::Waiting)));
     }
 }
@@ -97,8 +97,8 @@ fn v2_2_bad_ends_fail_whatever_was_claimed() {
     ];
     for policy in [WORKER, ONE_SHOT, REPORTED] {
         for (end, reason) in &ends {
-            for claimed in [None, Some(Outcome::Success), Some(Outcome::Blocked)] {
-                assert_eq!(verdict(policy, end, claimed, Some(&merged())), failed(reason), "{end:?}");
+            for reported in [None, Some(Outcome::Success), Some(Outcome::Blocked)] {
+                assert_eq!(verdict(policy, end, reported, Some(&merged())), failed(reason), "{end:?}");
             }
         }
     }
@@ -128,7 +128,7 @@ fn v2_2_bad_exit_of_a_manager_is_inconclusive() {
 #[test]
 fn v2_3_claimed_blocked_and_failed_are_taken_at_their_word() {
     for policy in [WORKER, MANAGER, REPORTED] {
-        let of = |claimed| verdict(policy, &ProcessEnd::exited(0), Some(claimed), Some(&merged()));
+        let of = |reported| verdict(policy, &ProcessEnd::exited(0), Some(reported), Some(&merged()));
         assert_eq!(of(Outcome::Blocked), Some(Verdict::Blocked { reason: "it is so".into() }));
         assert_eq!(of(Outcome::Failed), failed("it is so"));
     }
@@ -204,10 +204,11 @@ fn v2_9_done_is_merged() {
 #[test]
 fn manager_is_done_when_its_children_are() {
     let end = ProcessEnd::exited(0);
-    let claim = claim(Outcome::Success);
+    let report = report(Outcome::Success);
     for completion in [Completion::Merged, Completion::Reported] {
         let of = |children| {
-            let evidence = Evidence { end: &end, claim: Some(&claim), left_waiting: false, children, workspace: None };
+            let evidence =
+                Evidence { end: &end, report: Some(&report), left_waiting: false, children, workspace: None };
             judge(&evidence, &Policy { completion, ..MANAGER })
         };
         assert_eq!(of(Children::Done), Some(Verdict::Done));
@@ -223,7 +224,7 @@ fn a_worker_with_open_steps_is_sent_back() {
     let end = ProcessEnd::exited(0);
     for policy in [ONE_SHOT, Policy { completion: Completion::Reported, ..ONE_SHOT }] {
         let evidence =
-            Evidence { end: &end, claim: None, left_waiting: false, children: Children::Open, workspace: None };
+            Evidence { end: &end, report: None, left_waiting: false, children: Children::Open, workspace: None };
         assert_eq!(judge(&evidence, &policy), Some(Verdict::Rejected(Rejection::ChildrenOpen)));
     }
 }
@@ -241,7 +242,7 @@ fn v2_8_a_check_without_a_result_did_not_run() {
 /// V7: where completion is reported, success and a good end are enough; nothing else is looked at.
 #[test]
 fn v7_reported_completion_needs_report_and_good_end() {
-    let of = |end: &ProcessEnd, claimed| verdict(REPORTED, end, claimed, None);
+    let of = |end: &ProcessEnd, reported| verdict(REPORTED, end, reported, None);
     assert_eq!(of(&ProcessEnd::exited(0), Some(Outcome::Success)), Some(Verdict::Done));
     assert_eq!(of(&ProcessEnd::exited(2), Some(Outcome::Success)), failed("exit code 2"));
     assert_eq!(of(&ProcessEnd::exited(0), None), Some(Verdict::Rejected(Rejection::NoReport)));

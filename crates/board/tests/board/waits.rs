@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use board::{Actor, Because, Code, Command, DependsOn, NewTask, Status, TaskId};
+use board::{Actor, Code, Command, DependsOn, NewTask, RefusalReason, Status, TaskId};
 use proptest::prelude::*;
 
 use crate::team::{Team, depending};
@@ -14,7 +14,7 @@ fn insisting(task: TaskId, on: TaskId) -> Command {
 
 fn chain(world: &World, actor: &Actor, command: &Command) -> Vec<TaskId> {
     match *world.refusal(actor, command).0 {
-        Because::Cycle { chain } => chain,
+        RefusalReason::Cycle { chain } => chain,
         because => panic!("{because:?}"),
     }
 }
@@ -134,7 +134,7 @@ proptest! {
                 Ok(_) => prop_assert!(possible, "{task} on {on} was accepted and never ends"),
                 Err(refusal) => {
                     prop_assert!(!possible, "{task} on {on} was refused: {refusal}");
-                    let Because::Cycle { chain } = *refusal.0 else { panic!("{refusal}") };
+                    let RefusalReason::Cycle { chain } = *refusal.0 else { panic!("{refusal}") };
                     prop_assert_eq!((chain.first(), chain.last()), (Some(&task), Some(&task)));
                 }
             }

@@ -1,8 +1,8 @@
 //! How does a test reach a state? Only by commands that are admitted, never by seeding (F92).
 
 use board::{
-    Actor, AgentId, AgentSpec, Board, Code, Command, Event, Hierarchy, ProcessEnd, ProjectId, Refusal, Session,
-    SessionId, Settings, Span, Staffing, Step, Task, TaskId, Timestamp, admit, apply, next_action, staffing,
+    Actor, AgentId, AgentSpec, Board, Code, Command, Event, Hierarchy, NextAction, ProcessEnd, ProjectId, Refusal,
+    Session, SessionId, Settings, Span, Staffing, Task, TaskId, Timestamp, admit, apply, next_action, staffing,
 };
 
 /// A board with its log, and the instant at which the next command comes.
@@ -108,12 +108,12 @@ impl World {
     }
 
     /// The next step and its row, without delivering it.
-    pub(crate) fn peek(&self, session: SessionId) -> (Step, &'static str) {
+    pub(crate) fn peek(&self, session: SessionId) -> (NextAction, &'static str) {
         next_action(&self.board, session, self.now).unwrap()
     }
 
     /// `get_next_action`: checks what the agent reads, and delivers it.
-    pub(crate) fn ask(&mut self, session: SessionId) -> (Step, &'static str) {
+    pub(crate) fn ask(&mut self, session: SessionId) -> (NextAction, &'static str) {
         let given = self.peek(session);
         crate::answers::check(self, session);
         self.must(&Actor::Session(session), Command::NextAction);

@@ -1,7 +1,7 @@
 //! Is the past as it was?
 
 use board::{Board, Seq, Settings, Status, TaskId};
-use control::{Attendance, Project, events_after, replay, verify};
+use control::{ProcessLifetime, Project, events_after, replay, verify};
 use store::{Snapshot, Store as _};
 
 use crate::world::{World, add, id, owner, to};
@@ -10,7 +10,7 @@ use crate::world::{World, add, id, owner, to};
 #[tokio::test]
 async fn a_snapshot_and_its_tail_are_the_board() {
     let world = World::default();
-    let project = world.process(Attendance::Passing).await;
+    let project = world.process(ProcessLifetime::ShortLived).await;
     for n in 0..2_300 {
         project.submit(owner(), add(&n.to_string())).await.unwrap();
     }
@@ -18,7 +18,7 @@ async fn a_snapshot_and_its_tail_are_the_board() {
     let snapshot = world.store.snapshot(&stream, board::snapshot::SNAPSHOT_FORMAT).await.unwrap().unwrap();
     let tail = project.board().seq - snapshot.head.seq;
     assert!(tail <= 1_000, "{tail}");
-    let reopened = world.process(Attendance::Passing).await.board();
+    let reopened = world.process(ProcessLifetime::ShortLived).await.board();
     let folded = replay(&world.store, &stream, Board::new(Settings::new(id())), Seq::MAX).await.unwrap();
     assert_eq!((*reopened).clone(), folded);
     assert_eq!(reopened, project.board());
@@ -28,7 +28,7 @@ async fn a_snapshot_and_its_tail_are_the_board() {
 #[tokio::test]
 async fn verify_compares_the_live_board_with_the_replayed_one() {
     let world = World::default();
-    let project = world.process(Attendance::Passing).await;
+    let project = world.process(ProcessLifetime::ShortLived).await;
     project.submit(owner(), add("one")).await.unwrap();
     project.submit(owner(), add("two")).await.unwrap();
     let stream = Project::stream(&id());
@@ -48,20 +48,20 @@ async fn verify_compares_the_live_board_with_the_replayed_one() {
 #[tokio::test]
 async fn an_unreadable_snapshot_costs_time_and_nothing_else() {
     let world = World::default();
-    let project = world.process(Attendance::Passing).await;
+    let project = world.process(ProcessLifetime::ShortLived).await;
     project.submit(owner(), add("one")).await.unwrap();
     let stream = Project::stream(&id());
     let head = world.store.head(&stream).await.unwrap();
     let snapshot = Snapshot { head, format: board::snapshot::SNAPSHOT_FORMAT, bytes: vec![1, 2, 3] };
     world.store.put_snapshot(&stream, snapshot).await.unwrap();
-    assert_eq!(world.process(Attendance::Passing).await.board(), project.board());
+    assert_eq!(world.process(ProcessLifetime::ShortLived).await.board(), project.board());
 }
 
 /// E5: the board as it was after any event.
 #[tokio::test]
 async fn replay_stops_where_it_is_told() {
     let world = World::default();
-    let project = world.process(Attendance::Passing).await;
+    let project = world.process(ProcessLifetime::ShortLived).await;
     project.submit(owner(), add("one")).await.unwrap();
     project.submit(owner(), to(1, Status::Todo)).await.unwrap();
     project.submit(owner(), to(1, Status::Cancelled)).await.unwrap();
@@ -73,5 +73,5 @@ async fn replay_stops_where_it_is_told() {
     }
     assert_eq!(seen, [Status::Backlog, Status::Todo, Status::Cancelled]);
     let tail = events_after::<Board>(&world.store, &stream, 2, 10).await.unwrap();
-    assert_eq!(tail.iter().map(|(seq, event)| (*seq, event.kind())).collect::<Vec<_>>(), [(3, "task_moved")]);
+    assert_eq!(tail.iter().map(|(seq, event)| (*seq, event.name())).collect::<Vec<_>>(), [(3, "task_moved")]);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::{Actor, Code, Command, EndReason, SessionId, SessionStatus, Status, TaskId};
-use control::{Attendance, ControlError};
+use control::{ControlError, ProcessLifetime};
 use store::SqliteStore;
 
 use crate::world::{TestClock, World, add, claim, owner, process, to};
@@ -16,7 +16,7 @@ async fn of_many_claims_for_one_task_exactly_one_wins() {
     world.with_work().await;
     let mut claims = tokio::task::JoinSet::new();
     for n in 0..8 {
-        let project = world.process(Attendance::Passing).await;
+        let project = world.process(ProcessLifetime::ShortLived).await;
         let (actor, command) = claim(&format!("runner-{n}"));
         claims.spawn(async move { project.submit(actor, command).await.map(drop) });
     }
@@ -32,7 +32,8 @@ async fn of_many_claims_for_one_task_exactly_one_wins() {
 #[tokio::test]
 async fn a_stale_board_is_brought_up_to_date_before_anything_is_answered() {
     let world = World::default();
-    let (here, there) = (world.process(Attendance::Passing).await, world.process(Attendance::Passing).await);
+    let (here, there) =
+        (world.process(ProcessLifetime::ShortLived).await, world.process(ProcessLifetime::ShortLived).await);
     there.submit(owner(), add("foreign")).await.unwrap();
     // On the board that `here` has in memory there is no task 1.
     let receipt = here.submit(owner(), to(1, Status::Todo)).await.unwrap();
@@ -48,7 +49,7 @@ async fn racing_processes_lose_nothing() {
     let world = World::default();
     let mut writers = tokio::task::JoinSet::new();
     for n in 0..6 {
-        let project = world.process(Attendance::Passing).await;
+        let project = world.process(ProcessLifetime::ShortLived).await;
         writers.spawn(async move {
             for m in 0..25 {
                 project.submit(owner(), add(&format!("{n}/{m}"))).await.unwrap();
@@ -56,7 +57,7 @@ async fn racing_processes_lose_nothing() {
         });
     }
     writers.join_all().await;
-    let board = world.process(Attendance::Passing).await.board();
+    let board = world.process(ProcessLifetime::ShortLived).await.board();
     assert_eq!(board.tasks.keys().map(|id| id.0).collect::<Vec<_>>(), (1..=150).collect::<Vec<_>>());
 }
 
@@ -66,8 +67,8 @@ async fn foreign_appends_reach_those_who_stay() {
     let home = tempfile::tempdir().unwrap();
     let open = || Arc::new(SqliteStore::open(home.path().join("db")).unwrap());
     let clock = TestClock::default();
-    let staying = process(open(), &clock, Attendance::Staying).await;
-    let passing = process(open(), &clock, Attendance::Passing).await;
+    let staying = process(open(), &clock, ProcessLifetime::LongLived).await;
+    let passing = process(open(), &clock, ProcessLifetime::ShortLived).await;
     let mut watch = staying.writer().watch();
     passing.submit(owner(), add("from elsewhere")).await.unwrap();
     let seen = tokio::time::timeout(Duration::from_secs(30), watch.wait_for(|board| !board.tasks.is_empty())).await;
@@ -83,7 +84,7 @@ async fn a_server_that_returns_gives_runners_time_to_renew() {
     let (runner, command) = claim("r");
     project.submit(runner.clone(), command).await.unwrap();
     world.clock.pass(300_000);
-    let server = world.process(Attendance::Staying).await;
+    let server = world.process(ProcessLifetime::LongLived).await;
     server.submit(owner(), add("anything")).await.unwrap();
     let sessions = vec![(SessionId(1), board::Generation(1))];
     server.submit(runner, Command::RenewLeases { sessions }).await.unwrap();
@@ -126,7 +127,7 @@ async fn decisions_leave_a_trace() {
     project.submit(actor, command).await.unwrap();
     let session = SessionId(1);
     let answer = project.next_action(session).await.unwrap();
-    assert_eq!(answer.step.action(), "report_model");
+    assert_eq!(answer.action.action(), "report_model");
     let _ = project.staffing(&"w".parse().unwrap()).await.unwrap();
     let model = Command::ReportModel { provider: "p".into(), model_id: "m".into() };
     project.submit(Actor::Session(session), model).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use board::{Actor, AgentSpec, Command, Destination, NewTask, ProjectId, Settings, Status, TaskId, Timestamp};
-use control::{Attendance, Clock, Control, Project};
+use control::{Clock, Control, ProcessLifetime, Project};
 use store::{MemoryStore, Store};
 
 #[derive(Clone, Default)]
@@ -46,18 +46,18 @@ pub(crate) fn to(task: u32, status: Status) -> Command {
 }
 
 /// Another process that opens the same project.
-pub(crate) async fn process(store: Arc<dyn Store>, clock: &TestClock, attendance: Attendance) -> Project {
-    Control::new(store, Arc::new(clock.clone()), attendance).project(&id()).await.unwrap()
+pub(crate) async fn process(store: Arc<dyn Store>, clock: &TestClock, lifetime: ProcessLifetime) -> Project {
+    Control::new(store, Arc::new(clock.clone()), lifetime).project(&id()).await.unwrap()
 }
 
 impl World {
-    pub(crate) async fn process(&self, attendance: Attendance) -> Project {
-        process(Arc::new(self.store.clone()), &self.clock, attendance).await
+    pub(crate) async fn process(&self, lifetime: ProcessLifetime) -> Project {
+        process(Arc::new(self.store.clone()), &self.clock, lifetime).await
     }
 
     /// A process in whose project the worker `w` has the task 1 in progress.
     pub(crate) async fn with_work(&self) -> Project {
-        let project = self.process(Attendance::Passing).await;
+        let project = self.process(ProcessLifetime::ShortLived).await;
         let worker = AgentSpec::worker("w".parse().unwrap());
         for command in [
             Command::Configure { settings: Box::new(Settings::new(id())) },

@@ -109,11 +109,11 @@ impl Runner {
     }
 
     /// Runs until it is told to end. Agents are left to their shims, or ended with it.
-    pub async fn run(self, closing: CancellationToken, stop_agents: bool) -> Result<(), ControlError> {
+    pub async fn run(self, shutdown: CancellationToken, stop_agents: bool) -> Result<(), ControlError> {
         let (done, finished) = mpsc::unbounded_channel();
         let queue = queue::Queue::open(Arc::clone(&self.inner), done.clone());
         let floor = Floor { inner: self.inner, live: BTreeMap::new(), done, queue, disk_full: false };
-        floor.run(finished, closing, stop_agents).await
+        floor.run(finished, shutdown, stop_agents).await
     }
 }
 
@@ -174,7 +174,7 @@ impl Floor {
     async fn run(
         mut self,
         mut finished: mpsc::UnboundedReceiver<Done>,
-        closing: CancellationToken,
+        shutdown: CancellationToken,
         stop_agents: bool,
     ) -> Result<(), ControlError> {
         let mut boards = self.inner.project.writer().watch();
@@ -194,7 +194,7 @@ impl Floor {
                 () = sleep_until(wake) => {}
                 _ = renewal.tick() => self.renew().await,
                 Some(done) = finished.recv() => self.finished(done),
-                () = closing.cancelled() => break,
+                () = shutdown.cancelled() => break,
             }
         }
         if stop_agents {
@@ -254,7 +254,7 @@ impl Floor {
             if agent.is_some_and(|agent| must_stop(board, agent, session).is_some()) {
                 live.stopper.stop();
             }
-            if session.claim.is_some() || session.logged_out {
+            if session.report.is_some() || session.logged_out {
                 let leaving = live.leaving.get_or_insert(now + LEAVING);
                 if *leaving <= now {
                     live.stopper.finish();
@@ -332,7 +332,7 @@ impl Floor {
                         let purpose = answer.purpose.unwrap_or(Purpose::Chat);
                         found.push(Candidate { order, agent: agent.id().clone(), purpose, answer });
                     }
-                    Action::Hold | Action::Stop => until = until.into_iter().chain(answer.until).min(),
+                    Action::NoChange | Action::Stop => until = until.into_iter().chain(answer.until).min(),
                 }
             }
         }

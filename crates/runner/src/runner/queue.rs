@@ -22,7 +22,7 @@ const WAITING: Duration = Duration::from_secs(2);
 pub(super) struct Queue {
     items: mpsc::UnboundedSender<Item>,
     queued: Arc<Mutex<BTreeSet<SessionId>>>,
-    closing: CancellationToken,
+    shutdown: CancellationToken,
     worker: JoinHandle<()>,
 }
 
@@ -37,8 +37,8 @@ impl Queue {
     pub(super) fn open(inner: Arc<Inner>, done: mpsc::UnboundedSender<Done>) -> Self {
         let (items, mut waiting) = mpsc::unbounded_channel::<Item>();
         let queued = Arc::new(Mutex::new(BTreeSet::new()));
-        let closing = CancellationToken::new();
-        let (known, close) = (Arc::clone(&queued), closing.clone());
+        let shutdown = CancellationToken::new();
+        let (known, close) = (Arc::clone(&queued), shutdown.clone());
         let worker = tokio::spawn(async move {
             while let Some(item) = waiting.recv().await {
                 let session = item.session;
@@ -50,7 +50,7 @@ impl Queue {
                 let _ = done.send(Done::Examined(session));
             }
         });
-        Self { items, queued, closing, worker }
+        Self { items, queued, shutdown, worker }
     }
 
     /// Queues work, once.
@@ -63,7 +63,7 @@ impl Queue {
 
     /// Ends what is being examined, checks included. The next runner begins anew.
     pub(super) async fn close(self) {
-        self.closing.cancel();
+        self.shutdown.cancel();
         drop(self.items);
         let _ = self.worker.await;
     }
@@ -71,11 +71,11 @@ impl Queue {
 
 impl Inner {
     /// Examines until there is something to tell the board, and tells it; nothing if it is broken off.
-    async fn examine(&self, item: &Item, closing: &CancellationToken) {
+    async fn examine(&self, item: &Item, shutdown: &CancellationToken) {
         let mut told = None;
         let mut patience = WAITING;
         while let Some(work) = self.work(item) {
-            let called_off = closing.child_token();
+            let called_off = shutdown.child_token();
             let examiner = Examiner { project: &self.project, yard: &self.yard, work: &work, called_off: &called_off };
             let mut examining = std::pin::pin!(examiner.examine());
             let examined = tokio::select! {
@@ -87,7 +87,7 @@ impl Inner {
             };
             // A check that was broken off says nothing about the work; a merge that happened does.
             let merged = matches!(&examined, Ok(Examined::Facts(facts)) if matches!(facts.merge, Merge::Merged { .. }));
-            if closing.is_cancelled() && !merged {
+            if shutdown.is_cancelled() && !merged {
                 return;
             }
             let facts = match examined {
@@ -115,7 +115,7 @@ impl Inner {
             tokio::select! {
                 () = tokio::time::sleep(patience) => {}
                 () = item.stopper.stopped().cancelled() => {}
-                () = closing.cancelled() => return,
+                () = shutdown.cancelled() => return,
             }
         }
     }

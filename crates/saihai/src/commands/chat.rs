@@ -6,7 +6,7 @@ use std::sync::Arc;
 use board::view::MessageView;
 use board::{AgentId, Board, Command, Message, MessageId, Party};
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use tokio::sync::mpsc;
 
 use crate::context::{Context, Opened};
@@ -42,7 +42,7 @@ struct Talk<'a> {
 
 impl Chat {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let opened = context.open_attending(Attendance::Staying).await?;
+        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
         let board = opened.board();
         board.agent(&self.agent).map_err(|refusal| opened.refusal(refusal))?;
         let agent = Party::Agent(self.agent);

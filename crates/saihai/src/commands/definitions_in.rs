@@ -1,6 +1,6 @@
 //! How do the files of `.saihai/` reach the board? Declaratively: applying them twice changes nothing.
 
-use board::{Command, Language, What};
+use board::{Command, EventKind, Language};
 use definitions::Definitions;
 use serde::Serialize;
 
@@ -65,8 +65,8 @@ fn noted(before: &board::Board, events: &[board::Event]) -> Applied {
     let mut applied = Applied::default();
     for event in events {
         match &event.what {
-            What::ProjectConfigured { .. } => applied.settings_changed = true,
-            What::RosterApplied { present, left } => {
+            EventKind::ProjectConfigured { .. } => applied.settings_changed = true,
+            EventKind::RosterApplied { present, left } => {
                 for spec in present {
                     let known = before.active_agent(&spec.id).is_some();
                     if known { &mut applied.changed } else { &mut applied.joined }.push(spec.id.to_string());

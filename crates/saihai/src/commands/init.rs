@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Because, InstallationCommand, ProjectId, slug};
+use board::{InstallationCommand, ProjectId, RefusalReason, slug};
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use definitions::{ScaffoldOptions, scaffold};
 use serde_json::json;
 
@@ -148,7 +148,7 @@ fn directory_name(root: &Path) -> String {
 
 /// Registers the repository, or finds it registered. A taken id gets a number behind it.
 pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<Opened, Failure> {
-    let control = context.control(Attendance::Passing)?;
+    let control = context.control(ProcessLifetime::ShortLived)?;
     let installation = context.installation(&control).await?;
     let path = root
         .to_str()
@@ -169,7 +169,7 @@ pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Resu
                 let id = receipt.after.project_at(path).map_or(id, |known| known.id.clone());
                 return context.opened(control, id, root.to_owned()).await;
             }
-            Err(control::ControlError::Refused(refusal)) if matches!(*refusal.0, Because::ProjectTaken(_)) => {}
+            Err(control::ControlError::Refused(refusal)) if matches!(*refusal.0, RefusalReason::ProjectTaken(_)) => {}
             Err(error) => return Err(Failure::control(error, context.language())),
         }
     }

@@ -2,7 +2,7 @@
 
 use board::Role;
 use clap::Args;
-use control::{Attendance, Clock as _, SystemClock};
+use control::{Clock as _, ProcessLifetime, SystemClock};
 use serde_json::json;
 
 use crate::context::{Context, owner};
@@ -47,7 +47,7 @@ impl Login {
                 ),
             )
         })?;
-        let control = context.control(Attendance::Passing)?;
+        let control = context.control(ProcessLifetime::ShortLived)?;
         let installation = context.installation(&control).await?;
         let name = self.name.unwrap_or_else(|| match owner() {
             board::Actor::Owner(name) if self.role == Role::Owner => name.to_string(),

@@ -1,7 +1,7 @@
 //! `saihai mcp`
 
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
@@ -19,7 +19,7 @@ pub(crate) struct Mcp {}
 
 impl Mcp {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Staying)?;
+        let control = context.control(ProcessLifetime::LongLived)?;
         let token = std::env::var("SAIHAI_TOKEN").ok().filter(|token| !token.is_empty());
         let served = server::serve_stdio(control, CancellationToken::new(), token).await;
         served.map_err(|error| Failure::control(error, context.language()))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use server::{Door, DoorError, Listen, Mcp, Web};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -38,12 +38,12 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Staying)?;
+        let control = context.control(ProcessLifetime::LongLived)?;
         let failed = |error| Failure::control(error, context.language());
         attend(&control, context).await?;
         let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
-        let closing = mcp.closing().clone();
-        let door = Door::open(mcp.clone(), closing.clone(), &self.listen, &self.allow_host).await;
+        let shutdown = mcp.shutdown().clone();
+        let door = Door::open(mcp.clone(), shutdown.clone(), &self.listen, &self.allow_host).await;
         let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
         let door = door.map_err(|error| closed(&error))?.with_web(&web);
         let _presence = door.web_url().and_then(|url| Presence::declare(&context.home, &url));
@@ -61,7 +61,7 @@ impl Serve {
         .await?;
         let ending = async {
             told.await;
-            closing.cancel();
+            shutdown.cancel();
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {

@@ -1,14 +1,14 @@
 //! `saihai up`
 
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use server::Listen;
 
 use super::serve::{announce, told_to_end};
 use crate::context::Context;
+use crate::event_printer::print_events;
 use crate::failure::{Failure, say};
 use crate::house::{House, Wishes};
-use crate::news::narrate;
 use crate::show::Format;
 
 /// Run the team: apply the definitions, serve the board, start and watch the agents
@@ -39,7 +39,7 @@ pub(crate) struct Up {
 
 impl Up {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let opened = context.open_attending(Attendance::Staying).await?;
+        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
         let language = opened.language;
         let applied = super::definitions_in::apply(&opened).await?;
         if context.format == Format::Text && !applied.lines().is_empty() {
@@ -76,8 +76,8 @@ impl Up {
         .await?;
         let text = context.format == Format::Text;
         let project = house.project.clone();
-        let narrate = async move |events, notices| narrate(events, notices, language, text, |_| true).await;
-        house.run(ending, self.stop_agents, narrate).await?;
+        let print_events = async move |events, notices| print_events(events, notices, language, text, |_| true).await;
+        house.run(ending, self.stop_agents, print_events).await?;
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
             say(&context.say(

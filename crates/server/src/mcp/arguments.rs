@@ -1,6 +1,6 @@
 //! How are arguments read, and how are they described? Both from one type.
 
-use board::{Because, TaskId};
+use board::{RefusalReason, TaskId};
 use control::ControlError;
 use rmcp::model::JsonObject;
 use schemars::generate::{Contract, SchemaSettings};
@@ -23,7 +23,7 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Cont
         if told.len() < wrong.len() {
             told.push('…');
         }
-        refuse(Because::BadArguments(told))
+        refuse(RefusalReason::BadArguments(told))
     })
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use board::{Because, Fuel, Refusal, Tool};
+use board::{Fuel, Refusal, RefusalReason, Tool};
 use control::{ControlError, Subject, Traced};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::{Value, json};
@@ -30,12 +30,12 @@ impl Call {
     pub(crate) fn session(&self) -> Result<&InSession, ControlError> {
         match &*self.caller {
             Caller::Session(session) => Ok(session),
-            Caller::Nobody | Caller::Token(_) => Err(refuse(Because::NotAuthenticated)),
+            Caller::Nobody | Caller::Token(_) => Err(refuse(RefusalReason::NotAuthenticated)),
         }
     }
 }
 
-pub(crate) fn refuse(because: Because) -> ControlError {
+pub(crate) fn refuse(because: RefusalReason) -> ControlError {
     ControlError::Refused(Refusal::from(because))
 }
 
@@ -75,7 +75,7 @@ async fn answer(
     let token = match arguments.remove("session_token") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(token)) => Ok(Some(token)),
-        Some(_) => Err(refuse(Because::BadArguments("`session_token` is a text".into()))),
+        Some(_) => Err(refuse(RefusalReason::BadArguments("`session_token` is a text".into()))),
     };
     let caller = match &token {
         Ok(token) => desk.caller(bearer.as_ref(), token.as_deref()).await,
@@ -103,22 +103,22 @@ async fn answer(
 fn admitted(name: &str, caller: &Caller) -> Result<&'static Entry, ControlError> {
     let entry = catalogue::find(name).ok_or_else(|| {
         let shown: String = name.chars().take(80).collect();
-        refuse(Because::NoSuchTool(shown))
+        refuse(RefusalReason::NoSuchTool(shown))
     })?;
     if let Caller::Session(session) = caller {
         let known = session.session()?;
         if !known.can_call() {
-            return Err(refuse(Because::StaleSession(known.id)));
+            return Err(refuse(RefusalReason::StaleSession(known.id)));
         }
         let spent = known.calls >= session.board.settings.limits.max_calls;
         if spent && entry.effect == Effect::Read {
-            return Err(refuse(Because::FuelSpent(Fuel::Calls)));
+            return Err(refuse(RefusalReason::FuelSpent(Fuel::Calls)));
         }
     }
     match (entry.who.admits(caller), caller) {
         (true, _) => Ok(entry),
-        (false, Caller::Nobody) => Err(refuse(Because::NotAuthenticated)),
-        (false, Caller::Session(_) | Caller::Token(_)) => Err(refuse(Because::NotYourTool(entry.tool))),
+        (false, Caller::Nobody) => Err(refuse(RefusalReason::NotAuthenticated)),
+        (false, Caller::Session(_) | Caller::Token(_)) => Err(refuse(RefusalReason::NotYourTool(entry.tool))),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use board::{Actor, Because, Board, Command, Role, SessionId, TokenUse};
+use board::{Actor, Board, Command, RefusalReason, Role, SessionId, TokenUse};
 use control::{ControlError, Project, Receipt, session_project, token_hash};
 use http::request::Parts;
 use rmcp::model::Extensions;
@@ -63,7 +63,7 @@ impl InSession {
 
     /// The session's task; a chat has none.
     pub(crate) fn task(&self) -> Result<&board::Task, ControlError> {
-        let id = self.session()?.task().ok_or(Because::TaskSessionOnly).map_err(board::Refusal::from)?;
+        let id = self.session()?.task().ok_or(RefusalReason::TaskSessionOnly).map_err(board::Refusal::from)?;
         Ok(self.board.task(id)?)
     }
 

@@ -56,7 +56,7 @@ pub(crate) struct Desk {
     guesses: Guesses<Option<(ProjectId, AgentId)>>,
     /// The credential of whoever is at the other end of stdio.
     bearer: Option<Bearer>,
-    pub(crate) closing: CancellationToken,
+    pub(crate) shutdown: CancellationToken,
     /// Set once there is a runner.
     workplaces: OnceLock<Arc<dyn Workplaces>>,
     /// Set once somebody counts events.
@@ -64,19 +64,19 @@ pub(crate) struct Desk {
 }
 
 impl Mcp {
-    pub async fn new(control: Control, closing: CancellationToken) -> Result<Self, ControlError> {
-        Self::with_bearer(control, closing, None).await
+    pub async fn new(control: Control, shutdown: CancellationToken) -> Result<Self, ControlError> {
+        Self::with_bearer(control, shutdown, None).await
     }
 
     async fn with_bearer(
         control: Control,
-        closing: CancellationToken,
+        shutdown: CancellationToken,
         bearer: Option<Bearer>,
     ) -> Result<Self, ControlError> {
         let installation = control.installation().await?;
         let (projects, guesses, workplaces) = (RwLock::default(), Guesses::default(), OnceLock::new());
         let counted = OnceLock::new();
-        let desk = Desk { control, installation, projects, guesses, bearer, closing, workplaces, counted };
+        let desk = Desk { control, installation, projects, guesses, bearer, shutdown, workplaces, counted };
         Ok(Self { desk: Arc::new(desk) })
     }
 
@@ -90,13 +90,13 @@ impl Mcp {
     }
 
     /// Cancelled when the server closes.
-    pub fn closing(&self) -> &CancellationToken {
-        &self.desk.closing
+    pub fn shutdown(&self) -> &CancellationToken {
+        &self.desk.shutdown
     }
 
     /// Writes what is still to be remembered. To be called before the process ends.
     pub async fn close(&self) {
-        self.desk.closing.cancel();
+        self.desk.shutdown.cancel();
         self.desk.control.close().await;
     }
 }
@@ -122,11 +122,11 @@ impl Desk {
 /// credential, if it has one, comes from its environment.
 pub async fn serve_stdio(
     control: Control,
-    closing: CancellationToken,
+    shutdown: CancellationToken,
     credential: Option<String>,
 ) -> Result<(), ControlError> {
-    let mcp = Mcp::with_bearer(control, closing.clone(), credential.map(Bearer::new)).await?;
-    match mcp.clone().serve_with_ct(rmcp::transport::io::stdio_pipes(), closing).await {
+    let mcp = Mcp::with_bearer(control, shutdown.clone(), credential.map(Bearer::new)).await?;
+    match mcp.clone().serve_with_ct(rmcp::transport::io::stdio_pipes(), shutdown).await {
         Ok(running) => drop(running.waiting().await),
         Err(error) => tracing::debug!(%error, "no client"),
     }

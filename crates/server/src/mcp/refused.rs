@@ -1,7 +1,7 @@
 //! How is a call refused (M4)? With a code, a message, a hint that names the next call, and the
 //! calls that are open.
 
-use board::{Answer, Audience, Because, Language, Refusal, Tool, next_action};
+use board::{Answer, Audience, Language, Refusal, RefusalReason, Tool, next_action};
 use control::ControlError;
 use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
@@ -52,9 +52,12 @@ pub(crate) fn language(caller: &Caller) -> Language {
 
 fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
     match (caller, &*refusal.0) {
-        (_, Because::StaleSession(_)) => Vec::new(),
+        (_, RefusalReason::StaleSession(_)) => Vec::new(),
         (Caller::Session(session), _) => open_in(session),
-        (Caller::Nobody, Because::NotAuthenticated | Because::NoSuchTool(_) | Because::BadArguments(_)) => {
+        (
+            Caller::Nobody,
+            RefusalReason::NotAuthenticated | RefusalReason::NoSuchTool(_) | RefusalReason::BadArguments(_),
+        ) => {
             vec![Tool::Authenticate, Tool::Help]
         }
         (Caller::Nobody, _) => Vec::new(),

@@ -1,7 +1,7 @@
 //! Which shape do answers have (M5)? The names of the seeds, and a schema for each.
 
 use board::{
-    Answer, Board, Brief, MessageId, Progress, Session, Task, TaskId, Timestamp, Tool, instruction, say_rejection,
+    Answer, Board, MessageId, Progress, Session, Task, TaskId, TaskSummary, Timestamp, Tool, instruction, say_rejection,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,7 +40,7 @@ impl TaskItem {
             assignee_id: task.assignee.as_ref().map(ToString::to_string),
             dependencies: task.dependencies.clone(),
             blocked_reason: task.block.as_ref().map(|block| block.reason.clone()),
-            reason: task.closing.as_ref().map(|closing| closing.reason.clone()),
+            reason: task.conclusion.as_ref().map(|shutdown| shutdown.reason.clone()),
         }
     }
 }
@@ -96,8 +96,8 @@ impl TaskInfo {
             attempts: task.used.attempts,
             created_at: task.created_at,
             updated_at: task.updated_at,
-            result: task.claim.as_ref().map(|claim| claim.result.as_str()),
-            summary: task.claim.as_ref().map(|claim| claim.summary.clone()),
+            result: task.report.as_ref().map(|report| report.result.as_str()),
+            summary: task.report.as_ref().map(|report| report.summary.clone()),
             context: task.context.as_ref().map(|context| Notes {
                 progress: context.progress.clone(),
                 findings: context.findings.clone(),
@@ -144,11 +144,11 @@ impl Short {
     }
 
     pub(crate) fn with_summary(task: &Task) -> Self {
-        Self { summary: task.claim.as_ref().map(|claim| claim.summary.clone()), ..Self::of(task) }
+        Self { summary: task.report.as_ref().map(|report| report.summary.clone()), ..Self::of(task) }
     }
 
-    fn brief(brief: &Brief) -> Self {
-        let Brief { id, title, status, description } = brief;
+    fn brief(brief: &TaskSummary) -> Self {
+        let TaskSummary { id, title, status, description } = brief;
         let (title, description) = (title.clone(), description.clone());
         Self { id: *id, title, status: status.as_str(), assignee_id: None, description, summary: None }
     }
@@ -219,15 +219,15 @@ impl NextStep {
             Counts { total, done, in_progress, unstarted, blocked, failed }
         };
         Self {
-            action: answer.step.action(),
-            state: answer.step.state(),
+            action: answer.action.action(),
+            state: answer.action.state(),
             instruction: instruction(answer, language),
             tools: answer.tools.clone(),
             task: answer.task.as_ref().map(Short::brief),
             subtask: answer.subtask.as_ref().map(Short::brief),
             progress: answer.progress.map(counts),
             waiting: answer.waiting.iter().map(Short::brief).collect(),
-            reason: answer.step.reason(),
+            reason: answer.action.reason(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use board::{Board, Event, ProjectId, Seq, SessionId, TaskId, Timestamp, What};
+use board::{Board, Event, EventKind, ProjectId, Seq, SessionId, TaskId, Timestamp};
 use control::{ControlError, Project, events_after};
 use store::{Store, StreamName};
 use tokio::sync::Mutex;
@@ -22,14 +22,14 @@ struct Chronicle {
 
 impl Chronicle {
     fn note(&mut self, seq: Seq, event: &Event) {
-        if let What::SessionClaimed { session, purpose, .. } = &event.what
+        if let EventKind::SessionClaimed { session, purpose, .. } = &event.what
             && let Some(task) = purpose.task()
         {
             self.task_of.insert(*session, task);
         }
         match &event.what {
-            What::ProcessEnded { session, .. } => drop(self.ended.insert(*session, (seq, event.at))),
-            What::Judged { session, .. } => drop(self.ended.remove(session)),
+            EventKind::ProcessEnded { session, .. } => drop(self.ended.insert(*session, (seq, event.at))),
+            EventKind::Judged { session, .. } => drop(self.ended.remove(session)),
             _ => {}
         }
         let of_session = event.what.session().and_then(|session| self.task_of.get(&session)).copied();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use board::view::EventView;
-use board::{Because, Board, ProjectId, Refusal, Seq};
+use board::{Board, ProjectId, Refusal, RefusalReason, Seq};
 use control::{Project, events_after};
 use futures::stream::{self, Stream};
 use http::HeaderMap;
@@ -105,7 +105,7 @@ pub(super) async fn events(
     let mut sources = Sources::new(Arc::clone(&window.desk), wanted.project.clone());
     sources.look().await.map_err(|error| person.problem(&error))?;
     if let Some(id) = wanted.project.filter(|_| sources.known.is_empty()) {
-        return Err(person.refused(&Refusal::from(Because::NoSuchProject(id.to_string()))));
+        return Err(person.refused(&Refusal::from(RefusalReason::NoSuchProject(id.to_string()))));
     }
     let place = match place {
         Some(place) => window.known(&person, place).await?,

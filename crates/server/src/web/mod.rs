@@ -24,7 +24,7 @@ use std::sync::Arc;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use board::{Because, NewToken, ProjectId, Refusal, Role, Span, TokenUse};
+use board::{NewToken, ProjectId, Refusal, RefusalReason, Role, Span, TokenUse};
 use control::{ControlError, NewSecret, Project, token_hash};
 
 use crate::guesses::Guesses;
@@ -117,7 +117,7 @@ pub async fn offer_login(
 impl Window {
     /// A project that exists.
     async fn project(&self, person: &Person, id: &str) -> Result<Open, Problem> {
-        let refused = || Problem::refused(&Refusal::from(Because::NoSuchProject(id.into())), person.language);
+        let refused = || Problem::refused(&Refusal::from(RefusalReason::NoSuchProject(id.into())), person.language);
         let id: ProjectId = id.parse().map_err(|_| refused())?;
         let opened = self.desk.project(&id).await.map_err(|error| person.problem(&error))?;
         let project = opened.ok_or_else(refused)?;

@@ -73,7 +73,7 @@ impl Sources {
         let any = futures::future::select_all(boards.chain(announced).chain([installation]));
         tokio::select! {
             (changed, ..) = any => changed,
-            () = self.desk.closing.cancelled() => None,
+            () = self.desk.shutdown.cancelled() => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use board::Limits;
-use control::{Attendance, Control, SystemClock};
+use control::{Control, ProcessLifetime, SystemClock};
 use proptest::prelude::*;
 use server::{Door, DoorError, Listen, Mcp};
 use store::MemoryStore;
@@ -43,10 +43,10 @@ async fn strangers_are_not_let_in_by_name_or_origin() {
     }
 }
 
-async fn unix_door(path: &Path, closing: &CancellationToken) -> Result<Door, DoorError> {
-    let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), Attendance::Staying);
-    let mcp = Mcp::new(control, closing.clone()).await.unwrap();
-    Door::open(mcp, closing.clone(), &Listen::Unix(path.to_owned()), &[]).await
+async fn unix_door(path: &Path, shutdown: &CancellationToken) -> Result<Door, DoorError> {
+    let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
+    let mcp = Mcp::new(control, shutdown.clone()).await.unwrap();
+    Door::open(mcp, shutdown.clone(), &Listen::Unix(path.to_owned()), &[]).await
 }
 
 async fn ping(path: &Path) -> String {
@@ -71,8 +71,8 @@ async fn a_socket_is_its_owners_and_only_a_dead_one_is_replaced() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists(), "a server that is killed leaves its socket");
 
-    let closing = CancellationToken::new();
-    let door = unix_door(&path, &closing).await.unwrap();
+    let shutdown = CancellationToken::new();
+    let door = unix_door(&path, &shutdown).await.unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(door.url(), format!("unix:{}", path.display()));
     let served = tokio::spawn(door.serve());
@@ -82,7 +82,7 @@ async fn a_socket_is_its_owners_and_only_a_dead_one_is_replaced() {
     let taken = unix_door(&path, &CancellationToken::new()).await;
     assert!(matches!(taken, Err(DoorError::Taken(taken)) if taken == path));
     assert!(ping(&path).await.starts_with("HTTP/1.1 200"), "the living one serves on");
-    closing.cancel();
+    shutdown.cancel();
     served.await.unwrap();
     assert!(!path.exists(), "it takes its socket away");
 

@@ -207,7 +207,7 @@ async fn assert_unharmed(house: &House, credential: &str, heads: &[u64]) {
     for ((name, _), head) in PROJECTS.iter().zip(heads) {
         let stream = Project::stream(&name.parse().unwrap());
         let since = events_after::<Board>(house.store.as_ref(), &stream, *head, 10_000).await.unwrap();
-        let changed: Vec<_> = since.iter().filter(|(_, event)| event.kind() != "calls_counted").collect();
+        let changed: Vec<_> = since.iter().filter(|(_, event)| event.name() != "calls_counted").collect();
         assert!(changed.is_empty(), "{name}: {changed:?}");
     }
 }

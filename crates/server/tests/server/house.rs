@@ -10,7 +10,7 @@ use board::{
     InstallationCommand, Language, Limits, NewTask, NewToken, Party, ProjectId, Purpose, Role, RunnerId, SessionId,
     Settings, Status, TaskId, Timestamp,
 };
-use control::{Attendance, Clock, Control, NewSecret, Project, passkey_hash, token_hash};
+use control::{Clock, Control, NewSecret, ProcessLifetime, Project, passkey_hash, token_hash};
 use server::{Diff, Door, Listen, LogFrom, LogPage, Mcp, Premises, Web};
 use store::{SqliteStore, Store};
 use tempfile::TempDir;
@@ -90,7 +90,7 @@ pub(crate) struct House {
     pub(crate) tokens: BTreeMap<&'static str, String>,
     pub(crate) passkeys: BTreeMap<&'static str, String>,
     mcp: Mcp,
-    closing: CancellationToken,
+    shutdown: CancellationToken,
     spawned: AtomicU64,
     dir: TempDir,
 }
@@ -144,7 +144,7 @@ impl House {
         let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(dir.path().join("saihai.db")).unwrap());
         let clock = TestClock::default();
-        let opened = || Control::new(Arc::clone(&store), Arc::new(clock.clone()), Attendance::Staying);
+        let opened = || Control::new(Arc::clone(&store), Arc::new(clock.clone()), ProcessLifetime::LongLived);
         let control = opened();
         let mut tokens = BTreeMap::new();
         let mut passkeys = BTreeMap::new();
@@ -174,17 +174,17 @@ impl House {
             project.submit(owner(), Command::SetPasskey { agent: agent(BY_HAND), hash }).await.unwrap();
             passkeys.insert(name, passkey.reveal().to_owned());
         }
-        let closing = CancellationToken::new();
-        let mcp = Mcp::new(opened(), closing.clone()).await.unwrap();
+        let shutdown = CancellationToken::new();
+        let mcp = Mcp::new(opened(), shutdown.clone()).await.unwrap();
         let door =
-            Door::open(mcp.clone(), closing.clone(), &"127.0.0.1:0".parse::<Listen>().unwrap(), &[]).await.unwrap();
+            Door::open(mcp.clone(), shutdown.clone(), &"127.0.0.1:0".parse::<Listen>().unwrap(), &[]).await.unwrap();
         let beside = Arc::new(Beside::default());
         let web = Web::new(&mcp, Arc::clone(&beside) as Arc<dyn Premises>);
         let door = door.with_web(&web);
         let (url, base) = (door.mcp_url(), door.url());
         tokio::spawn(door.serve());
         let spawned = AtomicU64::new(0);
-        Self { url, base, beside, web, control, clock, store, tokens, passkeys, mcp, closing, spawned, dir }
+        Self { url, base, beside, web, control, clock, store, tokens, passkeys, mcp, shutdown, spawned, dir }
     }
 
     /// The repository of a project, which need not exist.
@@ -273,6 +273,6 @@ impl House {
 
 impl Drop for House {
     fn drop(&mut self) {
-        self.closing.cancel();
+        self.shutdown.cancel();
     }
 }

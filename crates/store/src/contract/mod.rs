@@ -3,16 +3,16 @@
 //! Each contract is a function that takes a fresh storage. [`contract_tests!`](crate::contract_tests)
 //! makes a test of every one of them.
 
-mod aside;
 mod log;
 mod race;
+mod snapshots_and_decisions;
 
 use std::future::Future;
 use std::sync::Arc;
 
-pub use aside::*;
 pub use log::*;
 pub use race::*;
+pub use snapshots_and_decisions::*;
 
 use crate::{MemoryStore, NewEvent, Seq, Store, StoredEvent, StreamName};
 

@@ -6,7 +6,7 @@
 //! the store for a single read starts none.
 
 mod connection;
-mod heads;
+mod head_cache;
 mod reader;
 mod schema;
 mod verify;
@@ -21,8 +21,8 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use self::connection::Pool;
-use self::heads::Heads;
-use self::reader::Kept;
+use self::head_cache::HeadCache;
+use self::reader::StoredSnapshot;
 use self::watch::Watch;
 use self::writer::{Work, Writer};
 use crate::{Decision, Head, NewEvent, Seq, Snapshot, Store, StoreError, StoredEvent, StreamName, Verified};
@@ -33,7 +33,7 @@ const SHORT: u64 = 64;
 /// A store in a SQLite file. Dropping it waits until what was queued is written.
 pub struct SqliteStore {
     pool: Arc<Pool>,
-    heads: Heads,
+    heads: HeadCache,
     watch: Arc<Watch>,
     writer: OnceLock<Writer>,
 }
@@ -43,7 +43,7 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::open(path.as_ref())?);
         let watch = Arc::new(Watch::new(Arc::clone(&pool)));
-        Ok(Self { pool, heads: Heads::default(), watch, writer: OnceLock::new() })
+        Ok(Self { pool, heads: HeadCache::default(), watch, writer: OnceLock::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -56,7 +56,7 @@ impl SqliteStore {
     }
 
     /// Reads in another thread, for what may take long.
-    async fn apart<T: Send + 'static>(
+    async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
@@ -76,7 +76,7 @@ impl Store for SqliteStore {
         let length = self.head(stream).await?.seq.saturating_sub(after).min(limit as u64);
         let name = stream.clone();
         let work = move |conn: &Connection| reader::read(conn, &name, after, limit);
-        if length <= SHORT { self.pool.with(work)? } else { self.apart(work).await? }
+        if length <= SHORT { self.pool.with(work)? } else { self.blocking(work).await? }
     }
 
     async fn head(&self, stream: &StreamName) -> Result<Head, StoreError> {
@@ -93,7 +93,7 @@ impl Store for SqliteStore {
 
     async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
         match self.pool.with(|conn| reader::snapshot(conn, stream)) {
-            Ok(kept) => Ok(kept.and_then(Kept::intact).filter(|snapshot| snapshot.format == format)),
+            Ok(kept) => Ok(kept.and_then(StoredSnapshot::intact).filter(|snapshot| snapshot.format == format)),
             Err(StoreError::Damaged(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -113,7 +113,7 @@ impl Store for SqliteStore {
 
     async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
         let name = stream.clone();
-        self.apart(move |conn| verify::verify(conn, &name)).await
+        self.blocking(move |conn| verify::verify(conn, &name)).await
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Stream {
 }
 
 /// A snapshot and the checksum that was stored with it.
-pub(super) struct Kept {
+pub(super) struct StoredSnapshot {
     pub(super) snapshot: Snapshot,
     checksum: [u8; 32],
 }
@@ -97,7 +97,7 @@ pub(super) fn each(
     Ok(())
 }
 
-pub(super) fn snapshot(conn: &Connection, name: &StreamName) -> rusqlite::Result<Option<Kept>> {
+pub(super) fn snapshot(conn: &Connection, name: &StreamName) -> rusqlite::Result<Option<StoredSnapshot>> {
     conn.prepare_cached(
         "SELECT snapshots.seq, snapshots.hash, format, bytes, checksum
          FROM snapshots JOIN streams ON streams.id = snapshots.stream WHERE name = ?1",
@@ -105,7 +105,7 @@ pub(super) fn snapshot(conn: &Connection, name: &StreamName) -> rusqlite::Result
     .query_row([name.as_str()], |row| {
         let head = Head { seq: unsigned(row, 0)?, hash: Hash::from_bytes(row.get(1)?) };
         let snapshot = Snapshot { head, format: row.get(2)?, bytes: row.get(3)? };
-        Ok(Kept { snapshot, checksum: row.get(4)? })
+        Ok(StoredSnapshot { snapshot, checksum: row.get(4)? })
     })
     .optional()
 }
@@ -135,7 +135,7 @@ pub(super) fn decisions(
     Ok(newest)
 }
 
-impl Kept {
+impl StoredSnapshot {
     pub(super) fn is_intact(&self) -> bool {
         checksum(&self.snapshot) == self.checksum
     }

@@ -86,11 +86,11 @@ impl Watch {
     }
 
     fn poll(&self, stopped: &mpsc::Receiver<()>) {
-        let mut eye = None;
+        let mut poller = None;
         while self.is_wanted() {
-            if let Err(error) = self.look(&mut eye) {
+            if let Err(error) = self.poll_once(&mut poller) {
                 tracing::warn!(%error, "cannot look for appends of other processes");
-                eye = None;
+                poller = None;
             }
             match stopped.recv_timeout(POLL) {
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -109,18 +109,18 @@ impl Watch {
         state.poller.is_some()
     }
 
-    fn look(&self, eye: &mut Option<Eye>) -> Result<(), StoreError> {
-        let eye = match eye {
-            Some(eye) => eye,
-            None => eye.insert(Eye { conn: self.pool.take()?, seen: None }),
+    fn poll_once(&self, poller: &mut Option<ChangePoller>) -> Result<(), StoreError> {
+        let poller = match poller {
+            Some(poller) => poller,
+            None => poller.insert(ChangePoller { conn: self.pool.take()?, seen: None }),
         };
         let fail = |error| self.pool.failure(error);
-        if !eye.has_changed().map_err(fail)? {
+        if !poller.has_changed().map_err(fail)? {
             return Ok(());
         }
         let watched: Vec<StreamName> = self.state().ends.keys().cloned().collect();
         for stream in watched {
-            let head = reader::head(&eye.conn, &stream).map_err(fail)?;
+            let head = reader::head(&poller.conn, &stream).map_err(fail)?;
             self.reached(&stream, head.seq);
         }
         Ok(())
@@ -140,12 +140,12 @@ impl State {
 }
 
 /// A connection that writes nothing, so that every change it sees is another's.
-struct Eye {
+struct ChangePoller {
     conn: Connection,
     seen: Option<i64>,
 }
 
-impl Eye {
+impl ChangePoller {
     fn has_changed(&mut self) -> rusqlite::Result<bool> {
         let version = self.conn.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))?;
         Ok(self.seen.replace(version) != Some(version))

@@ -14,9 +14,9 @@ use super::watch::Watch;
 use crate::{DECISIONS_KEPT, Decision, Hash, Head, NewEvent, Seq, Snapshot, StoreError, StreamName, link};
 
 /// After so long without a pause, a writer leaves the lock to other processes …
-const TURN: Duration = Duration::from_millis(50);
+const MAX_HOLD: Duration = Duration::from_millis(50);
 /// … for so long that each of them looks at it at least once.
-const BREATH: Duration = Duration::from_millis(2);
+const YIELD: Duration = Duration::from_millis(2);
 /// Old decisions are removed when so many have come.
 const TRIM: u64 = 1_000;
 
@@ -45,7 +45,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(pool: Arc<Pool>, watch: Arc<Watch>) -> Self {
         let (jobs, queue) = mpsc::channel();
-        let run = move || Desk { pool, watch, conn: None }.run(&queue);
+        let run = move || WriterThread { pool, watch, conn: None }.run(&queue);
         // Without a thread the queue is closed, and everyone who writes is told so.
         let thread = thread::Builder::new().name("store-writer".into()).spawn(run).ok();
         Self { jobs, thread }
@@ -68,30 +68,30 @@ impl Writer {
 }
 
 /// What the writing thread has before it.
-struct Desk {
+struct WriterThread {
     pool: Arc<Pool>,
     watch: Arc<Watch>,
     conn: Option<Connection>,
 }
 
-impl Desk {
+impl WriterThread {
     fn run(mut self, queue: &mpsc::Receiver<Job>) {
         let mut turn = Instant::now();
         loop {
             let asked = Instant::now();
             let Ok(first) = queue.recv() else { return };
-            if asked.elapsed() >= BREATH {
+            if asked.elapsed() >= YIELD {
                 turn = Instant::now();
-            } else if turn.elapsed() >= TURN {
-                thread::sleep(BREATH);
+            } else if turn.elapsed() >= MAX_HOLD {
+                thread::sleep(YIELD);
                 turn = Instant::now();
             }
-            self.settle(iter::once(first).chain(queue.try_iter()).collect());
+            self.commit_batch(iter::once(first).chain(queue.try_iter()).collect());
         }
     }
 
     /// Commits all jobs together and answers them.
-    fn settle(&mut self, jobs: Vec<Job>) {
+    fn commit_batch(&mut self, jobs: Vec<Job>) {
         match self.commit(&jobs) {
             Ok(outcomes) => {
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
@@ -103,7 +103,7 @@ impl Desk {
             }
             // A damaged stream must not stop the others.
             Err(StoreError::Damaged(_)) if jobs.len() > 1 => {
-                jobs.into_iter().for_each(|job| self.settle(vec![job]));
+                jobs.into_iter().for_each(|job| self.commit_batch(vec![job]));
             }
             Err(error) => jobs.into_iter().for_each(|job| answer(job, Err(error.clone()))),
         }
@@ -142,7 +142,7 @@ fn perform(conn: &Connection, job: &Job) -> rusqlite::Result<Outcome> {
             return Ok(Ok(head));
         }
     }
-    let stream = found.map_or_else(|| enrol(conn, &job.stream), Ok)?;
+    let stream = found.map_or_else(|| create_stream(conn, &job.stream), Ok)?;
     match &job.work {
         Work::Append { events, .. } => return append(conn, &stream, events).map(Ok),
         Work::Snapshot(snapshot) => keep(conn, stream.id, snapshot)?,
@@ -151,7 +151,7 @@ fn perform(conn: &Connection, job: &Job) -> rusqlite::Result<Outcome> {
     Ok(Ok(head))
 }
 
-fn enrol(conn: &Connection, name: &StreamName) -> rusqlite::Result<Stream> {
+fn create_stream(conn: &Connection, name: &StreamName) -> rusqlite::Result<Stream> {
     conn.prepare_cached("INSERT INTO streams (name, seq, hash) VALUES (?1, 0, ?2)")?
         .execute(params![name.as_str(), Hash::ZERO.as_bytes()])?;
     Ok(Stream { id: conn.last_insert_rowid(), head: Head::EMPTY })

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use control::{Attendance, Control, SystemClock};
+use control::{Control, ProcessLifetime, SystemClock};
 use server::{Door, Mcp};
 use store::MemoryStore;
 use testkit::conformance::Examined;
@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), Attendance::Staying);
+    let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
     let mcp = Mcp::new(control, CancellationToken::new()).await?;
-    let closing = mcp.closing().clone();
-    let door = Door::open(Examined(mcp), closing, &"127.0.0.1:0".parse()?, &[]).await?;
+    let shutdown = mcp.shutdown().clone();
+    let door = Door::open(Examined(mcp), shutdown, &"127.0.0.1:0".parse()?, &[]).await?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", serde_json::json!({ "mcp_url": door.mcp_url() }))?;
     out.flush()?;

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use board::{Actor, Command, NewTask, ProjectId, What};
+use board::{Actor, Command, EventKind, NewTask, ProjectId};
 use clap::Parser;
-use control::{Attendance, Control, SystemClock};
+use control::{Control, ProcessLifetime, SystemClock};
 use store::SqliteStore;
 
 #[derive(Parser)]
@@ -23,7 +23,7 @@ struct Arguments {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Arguments { store, tasks, clients } = Arguments::parse();
-    let control = Control::new(Arc::new(SqliteStore::open(store)?), Arc::new(SystemClock), Attendance::Passing);
+    let control = Control::new(Arc::new(SqliteStore::open(store)?), Arc::new(SystemClock), ProcessLifetime::ShortLived);
     let id: ProjectId = "hammered".parse()?;
     let project = control.project(&id).await?;
     let mut running = tokio::task::JoinSet::new();
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let receipt =
                     project.submit(Actor::Owner("hammer".into()), add).await.expect("adding is always allowed");
                 for event in &receipt.events {
-                    if let What::TasksCreated { tasks, .. } = &event.what {
+                    if let EventKind::TasksCreated { tasks, .. } = &event.what {
                         let mut out = std::io::stdout().lock();
                         writeln!(out, "{}", tasks[0].id).and_then(|()| out.flush()).expect("somebody reads this");
                     }

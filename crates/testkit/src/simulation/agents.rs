@@ -1,8 +1,8 @@
 //! How do agents behave? Some obey; the others do what has been seen in the wild.
 
 use board::{
-    Answer, Board, Choice, Command, Completion, Context, DependsOn, Destination, NewTask, Outcome, Party, Session,
-    Status, Step, Task, TaskEdit, TaskId, TaskType,
+    Answer, Board, Choice, Command, Completion, Context, DependsOn, Destination, NewTask, NextAction, Outcome, Party,
+    Session, Status, Task, TaskEdit, TaskId, TaskType,
 };
 use rand::RngExt as _;
 use rand::rngs::ChaCha8Rng;
@@ -40,23 +40,23 @@ impl Temper {
 /// The calls with which an obedient agent follows an answer. Empty: it ends.
 pub(super) fn follow(answer: &Answer, board: &Board, session: &Session, dice: &mut ChaCha8Rng) -> Vec<Command> {
     let task = session.task().and_then(|id| board.tasks.get(&id));
-    match answer.step {
-        Step::Stop(_) | Step::LogOut | Step::LeaveChat | Step::Wait => vec![Command::Logout],
-        Step::ReportModel => vec![Command::ReportModel { provider: "p".into(), model_id: "m".into() }],
-        Step::GetPendingMessages => {
+    match answer.action {
+        NextAction::Stop(_) | NextAction::LogOut | NextAction::LeaveChat | NextAction::Wait => vec![Command::Logout],
+        NextAction::ReportModel => vec![Command::ReportModel { provider: "p".into(), model_id: "m".into() }],
+        NextAction::GetPendingMessages => {
             let reply = Command::SendMessage { to: Party::Owner, content: "yes".into(), related_task: None };
             vec![Command::ShowMessages, reply]
         }
-        Step::WaitForMessages => Vec::new(),
-        Step::GetTask => vec![Command::FetchTask],
-        Step::CreateSubtasks => vec![split(task.map_or(0, |task| task.children.len()), dice)],
-        Step::Work | Step::Rework | Step::ReportCompletion => vec![report(Outcome::Success)],
-        Step::StartSubtask(id) => vec![to(id, Status::InProgress)],
-        Step::ExecuteSubtask(id) => vec![to(id, finish(dice))],
-        Step::Start => task.map(|task| start(board, session, task, dice)).unwrap_or_default(),
-        Step::Adjust => task.and_then(|task| adjust(board, task, dice)).into_iter().collect(),
-        Step::ReviewBlocks => task.map(|task| review(board, task, dice)).unwrap_or_default(),
-        Step::SituationalAwareness => {
+        NextAction::WaitForMessages => Vec::new(),
+        NextAction::GetTask => vec![Command::FetchTask],
+        NextAction::CreateSubtasks => vec![split(task.map_or(0, |task| task.children.len()), dice)],
+        NextAction::Work | NextAction::Rework | NextAction::ReportCompletion => vec![report(Outcome::Success)],
+        NextAction::StartSubtask(id) => vec![to(id, Status::InProgress)],
+        NextAction::ExecuteSubtask(id) => vec![to(id, finish(dice))],
+        NextAction::Start => task.map(|task| start(board, session, task, dice)).unwrap_or_default(),
+        NextAction::Adjust => task.and_then(|task| adjust(board, task, dice)).into_iter().collect(),
+        NextAction::ReviewBlocks => task.map(|task| review(board, task, dice)).unwrap_or_default(),
+        NextAction::SituationalAwareness => {
             // It may have to try more than one before a choice is accepted.
             let mut choices = [Choice::Start, Choice::Wait, Choice::Adjust];
             if dice.random_bool(0.1) {
@@ -68,8 +68,8 @@ pub(super) fn follow(answer: &Answer, board: &Board, session: &Session, dice: &m
 }
 
 /// Only the first accepted of these counts for a manager that chooses.
-pub(super) fn tries_in_turn(step: Step) -> bool {
-    step == Step::SituationalAwareness || step == Step::ReviewBlocks
+pub(super) fn tries_in_turn(step: NextAction) -> bool {
+    step == NextAction::SituationalAwareness || step == NextAction::ReviewBlocks
 }
 
 fn split(existing: usize, dice: &mut ChaCha8Rng) -> Command {

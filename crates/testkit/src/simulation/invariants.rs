@@ -1,8 +1,8 @@
 //! What must always be true, and what must be true when nothing moves any more?
 
 use board::{
-    Action, Actor, Board, CheckOutcome, Completion, Event, Kind, Merge, Outcome, Party, Purpose, Seq, SessionStatus,
-    Settings, Status, Task, Timestamp, Verdict, What, apply, lifecycle, staffing, why,
+    Action, Actor, Board, CheckOutcome, Completion, Event, EventKind, Kind, Merge, Outcome, Party, Purpose, Seq,
+    SessionStatus, Settings, Status, Task, Timestamp, Verdict, apply, lifecycle, staffing, why,
 };
 use control::{Decider as _, Project};
 use store::Store as _;
@@ -52,7 +52,7 @@ impl Invariants {
     /// Looks at one event, on the board before it.
     fn witness(&self, seq: Seq, event: &Event) -> Result<(), String> {
         match &event.what {
-            What::TaskMoved { task, from, to, forced, .. } => {
+            EventKind::TaskMoved { task, from, to, forced, .. } => {
                 let Some(task) = self.shadow.tasks.get(task) else { return Err(format!("event {seq} moves nothing")) };
                 let before = task.block.as_ref().map(|block| block.before);
                 if task.status != *from || lifecycle::rule(*from, *to, before).is_none() {
@@ -66,19 +66,19 @@ impl Invariants {
                 }
                 Ok(())
             }
-            What::TasksCreated { tasks, .. } => {
+            EventKind::TasksCreated { tasks, .. } => {
                 let parent = tasks.first().and_then(|task| task.parent).and_then(|id| self.shadow.tasks.get(&id));
                 let open = parent.map_or(0, |parent| self.shadow.unsettled_children(parent).count() + tasks.len());
                 let most = self.shadow.settings.limits.max_children as usize;
                 if open > most { Err(format!("event {seq}: {open} children are open at once")) } else { Ok(()) }
             }
-            What::SessionClaimed { session, agent, purpose: Purpose::Chat, .. } => {
+            EventKind::SessionClaimed { session, agent, purpose: Purpose::Chat, .. } => {
                 match self.shadow.agents.get(agent).and_then(|agent| agent.chat.live) {
                     Some(live) => Err(format!("{session} chats beside {live}")),
                     None => Ok(()),
                 }
             }
-            What::SessionClaimed { session, purpose, .. } => {
+            EventKind::SessionClaimed { session, purpose, .. } => {
                 match purpose.task().and_then(|id| self.shadow.tasks.get(&id)) {
                     Some(task) if task.live.is_some() => {
                         Err(format!("{session} claims {}, which is held by {:?}", task.id, task.live))
@@ -99,13 +99,14 @@ impl Invariants {
         if task.kind == Kind::Step {
             return matches!(event.by, Actor::Session(_));
         }
-        let Some(What::Judged { session, verdict: Some(Verdict::Done) }) = self.recent.last().map(|event| &event.what)
+        let Some(EventKind::Judged { session, verdict: Some(Verdict::Done) }) =
+            self.recent.last().map(|event| &event.what)
         else {
             return false;
         };
         let Some(session) = self.shadow.sessions.get(session) else { return false };
         let ended_well = session.end.as_ref().is_some_and(|end| end.exit_code == Some(0) && end.signal.is_none());
-        let claimed = session.claim.as_ref().is_some_and(|claim| claim.result == Outcome::Success);
+        let claimed = session.report.as_ref().is_some_and(|claim| claim.result == Outcome::Success);
         let manager = self.shadow.agents.get(&session.agent).is_some_and(|agent| agent.is_manager());
         let merged = session.workspace.as_ref().is_some_and(|facts| {
             matches!(facts.merge, Merge::Merged { .. })
@@ -191,7 +192,7 @@ impl Invariants {
         }
         for agent in board.agents.keys() {
             let answer = staffing(board, agent, now).map_err(|refusal| refusal.to_string())?;
-            if answer.action != Action::Hold {
+            if answer.action != Action::NoChange {
                 let what = format!("at rest, and {agent} should {}: {}", answer.action, answer.reason);
                 return Err(format!("{what}\n{}", picture(board, now)));
             }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use board::{
     Actor, AgentId, AgentSpec, Board, CheckOutcome, CheckResult, Command, Completion, Decompose, Destination, Driver,
-    EndReason, Generation, Hierarchy, Limits, Merge, NewTask, Party, ProcessEnd, ProjectId, Purpose, RunnerId,
-    SessionId, SessionStatus, Settings, Span, SpawnId, Status, TaskId, Timestamp, What, WorkspaceFacts, next_due,
+    EndReason, EventKind, Generation, Hierarchy, Limits, Merge, NewTask, Party, ProcessEnd, ProjectId, Purpose,
+    RunnerId, SessionId, SessionStatus, Settings, Span, SpawnId, Status, TaskId, Timestamp, WorkspaceFacts, next_due,
     staffing,
 };
-use control::{Attendance, Clock as _, Control, ControlError, Project, Receipt};
+use control::{Clock as _, Control, ControlError, ProcessLifetime, Project, Receipt};
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
@@ -60,15 +60,16 @@ impl World {
             stats: Stats::default(),
             dice: ChaCha8Rng::seed_from_u64(dice.random()),
         };
-        world.servers = vec![world.server(Attendance::Staying).await, world.server(Attendance::Passing).await];
+        world.servers =
+            vec![world.server(ProcessLifetime::LongLived).await, world.server(ProcessLifetime::ShortLived).await];
         world.set_up(&mut dice).await;
         world.store.set_faults(Faults::Some);
         world
     }
 
-    async fn server(&self, attendance: Attendance) -> Project {
+    async fn server(&self, lifetime: ProcessLifetime) -> Project {
         let store: Arc<dyn Store> = Arc::clone(&self.store) as _;
-        let control = Control::new(store, Arc::new(self.clock.clone()), attendance);
+        let control = Control::new(store, Arc::new(self.clock.clone()), lifetime);
         control.project(&self.id).await.expect("the simulated store can always be read")
     }
 
@@ -241,7 +242,7 @@ impl World {
                         self.stop(session).await;
                     }
                 }
-                (board::Action::Start | board::Action::Hold, _) => {}
+                (board::Action::Start | board::Action::NoChange, _) => {}
             }
         }
     }
@@ -253,7 +254,7 @@ impl World {
         let claim = Command::Claim { agent: agent.clone(), purpose, driver, credential: None, forced: false };
         let Ok(receipt) = self.submit(Actor::Runner(self.runner.clone()), claim).await else { return };
         let claimed = receipt.events.iter().find_map(|event| match event.what {
-            What::SessionClaimed { session, generation, .. } => Some((session, generation)),
+            EventKind::SessionClaimed { session, generation, .. } => Some((session, generation)),
             _ => None,
         });
         let Some((session, generation)) = claimed else { return };
@@ -336,7 +337,7 @@ impl World {
             if process.temper == Temper::DoubleSubmitting {
                 drop(self.submit(actor.clone(), call).await);
             }
-            if done && agents::tries_in_turn(answer.step) {
+            if done && agents::tries_in_turn(answer.action) {
                 break;
             }
         }
@@ -432,8 +433,8 @@ impl World {
     async fn server_restarts(&mut self) {
         self.stats.restarts += 1;
         let index = self.dice.random_range(0..self.servers.len());
-        let attendance = if index == 0 { Attendance::Staying } else { Attendance::Passing };
-        self.servers[index] = self.server(attendance).await;
+        let lifetime = if index == 0 { ProcessLifetime::LongLived } else { ProcessLifetime::ShortLived };
+        self.servers[index] = self.server(lifetime).await;
     }
 }
 

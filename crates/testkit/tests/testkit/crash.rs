@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use board::{Board, ProjectId, Settings, TaskId};
-use control::{Attendance, Control, Project, SystemClock, verify};
+use control::{Control, ProcessLifetime, Project, SystemClock, verify};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use store::SqliteStore;
@@ -50,8 +50,11 @@ fn what_was_acknowledged_survives_fifty_kills() {
     assert!(acknowledged.len() > 5_000, "only {}", acknowledged.len());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let control =
-            Control::new(Arc::new(SqliteStore::open(&path).unwrap()), Arc::new(SystemClock), Attendance::Passing);
+        let control = Control::new(
+            Arc::new(SqliteStore::open(&path).unwrap()),
+            Arc::new(SystemClock),
+            ProcessLifetime::ShortLived,
+        );
         let id: ProjectId = "hammered".parse().unwrap();
         let board = control.project(&id).await.unwrap().board();
         let lost: Vec<_> = acknowledged.iter().filter(|id| !board.tasks.contains_key(*id)).collect();

@@ -8,18 +8,20 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use board::{AgentId, Board, Client, Command, Destination, Language, NewTask, Status, TaskId, TaskType, Verdict, What};
+use board::{
+    AgentId, Board, Client, Command, Destination, EventKind, Language, NewTask, Status, TaskId, TaskType, Verdict,
+};
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use serde_json::json;
 
 pub(crate) use self::agent::play;
 
 use super::serve::{login_url, told_to_end};
 use crate::context::Context;
+use crate::event_printer::print_events;
 use crate::failure::Failure;
 use crate::house::{House, Wishes};
-use crate::news::narrate;
 use crate::show::Format;
 
 /// Watch a team at work in a scratch repository
@@ -81,7 +83,7 @@ impl Demo {
         let opened = super::init::register(&context, &repository, "greet").await?;
         super::definitions_in::apply(&opened).await?;
         drop(opened);
-        let opened = context.open_attending(Attendance::Staying).await?;
+        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
         let task = begin(&opened).await?;
         let wishes = Wishes { listen: Some(self.listen.clone()), max_parallel: Some(4), ..Wishes::default() };
         let house = House::open(&context, opened, wishes).await?;
@@ -95,7 +97,7 @@ impl Demo {
         let summary = Summary { context: &context, repository: &repository, url: &url, task, stays: stay };
         let began = Instant::now();
         let tell = async move |events, notices| {
-            narrate(events, notices, Language::En, text, |board| !is_over(board, task)).await;
+            print_events(events, notices, Language::En, text, |board| !is_over(board, task)).await;
             summary.print(&project.board(), began.elapsed().as_secs_f64()).await;
             if stay {
                 std::future::pending().await
@@ -129,7 +131,7 @@ async fn begin(opened: &crate::context::Opened) -> Result<TaskId, Failure> {
     };
     let receipt = opened.submit(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await?;
     let created = receipt.events.iter().find_map(|event| match &event.what {
-        What::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+        EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
         _ => None,
     });
     let task = created.unwrap_or(TaskId(1));

@@ -5,7 +5,7 @@ mod tail;
 mod verify;
 
 use board::view::EventView;
-use board::{Actor, Board, Event, Seq, What};
+use board::{Actor, Board, Event, EventKind, Seq};
 use clap::Subcommand;
 use control::{Project, events_after};
 
@@ -47,48 +47,48 @@ impl Entry {
             Actor::System => "saihai".into(),
         };
         let line =
-            format!("{:>6} {} {by}: {} {}", self.seq, self.event.at, self.event.kind(), summary(&self.event.what));
+            format!("{:>6} {} {by}: {} {}", self.seq, self.event.at, self.event.name(), summary(&self.event.what));
         clean(line.trim_end()).replace('\n', " ")
     }
 }
 
 /// The gist of an event in a few words.
-fn summary(what: &What) -> String {
+fn summary(what: &EventKind) -> String {
     match what {
-        What::TasksCreated { tasks, .. } => {
+        EventKind::TasksCreated { tasks, .. } => {
             tasks.iter().map(|task| format!("{} \"{}\"", task.id, task.title)).collect::<Vec<_>>().join(", ")
         }
-        What::TaskMoved { task, from, to, reason, forced, .. } => {
+        EventKind::TaskMoved { task, from, to, reason, forced, .. } => {
             let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
             format!("{task} {from} → {to}{reason}{}", if *forced { " [forced]" } else { "" })
         }
-        What::TaskAssigned { task, assignee } => {
+        EventKind::TaskAssigned { task, assignee } => {
             format!("{task} to {}", assignee.as_ref().map_or("nobody", |agent| agent.as_str()))
         }
-        What::DependenciesChanged { task, added, removed } => {
+        EventKind::DependenciesChanged { task, added, removed } => {
             let list = |word, ids: &[board::TaskId]| match ids {
                 [] => String::new(),
                 ids => format!(" {word} {}", ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
             };
             format!("{task}{}{}", list("on", added), list("off", removed))
         }
-        What::RosterApplied { present, left } => {
+        EventKind::RosterApplied { present, left } => {
             let present: Vec<_> = present.iter().map(|spec| format!("+{}", spec.id)).collect();
             let left: Vec<_> = left.iter().map(|id| format!("-{id}")).collect();
             [present, left].concat().join(" ")
         }
-        What::SessionClaimed { session, agent, purpose, .. } => {
+        EventKind::SessionClaimed { session, agent, purpose, .. } => {
             format!(
                 "{session} by {agent} for {}",
                 purpose.task().map_or_else(|| "chat".into(), |task| task.to_string())
             )
         }
-        What::Judged { session, verdict } => {
+        EventKind::Judged { session, verdict } => {
             format!("{session}: {}", verdict.as_ref().map_or("over", board::Verdict::as_str))
         }
-        What::StepGiven { session, step } => format!("{session}: {}", step.action()),
-        What::PasskeySet { agent, .. } => agent.to_string(),
-        What::MessageSent { message, from, to, .. } => format!("{message} {from} → {to}"),
+        EventKind::ActionGiven { session, action } => format!("{session}: {}", action.action()),
+        EventKind::PasskeySet { agent, .. } => agent.to_string(),
+        EventKind::MessageSent { message, from, to, .. } => format!("{message} {from} → {to}"),
         other => {
             let task = other.tasks().first().map(ToString::to_string);
             task.or_else(|| other.session().map(|session| session.to_string())).unwrap_or_default()

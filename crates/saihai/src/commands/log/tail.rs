@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use board::Seq;
 use clap::Args;
-use control::{Attendance, Project};
+use control::{ProcessLifetime, Project};
 
 use super::{Entry, read};
 use crate::context::{Context, Opened};
@@ -28,8 +28,8 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let attendance = if self.follow { Attendance::Staying } else { Attendance::Passing };
-        let opened = context.open_attending(attendance).await?;
+        let lifetime = if self.follow { ProcessLifetime::LongLived } else { ProcessLifetime::ShortLived };
+        let opened = context.open_attending(lifetime).await?;
         let after = self.after.unwrap_or_else(|| opened.board().seq.saturating_sub(self.lines));
         if self.follow {
             return follow(context.format, &opened, after).await;

@@ -2,7 +2,7 @@
 
 use board::{Board, Installation, Settings};
 use clap::Args;
-use control::{Attendance, Control, Project, VerifyReport, verify};
+use control::{Control, ProcessLifetime, Project, VerifyReport, verify};
 use serde_json::json;
 use store::StreamName;
 
@@ -26,7 +26,7 @@ impl Verify {
     }
 
     async fn prove_all(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Passing)?;
+        let control = context.control(ProcessLifetime::ShortLived)?;
         let streams = control.store().streams().await.map_err(|error| Failure::store(&error))?;
         let mut reports = Vec::new();
         for stream in streams {

@@ -1,7 +1,7 @@
 //! `saihai project list`
 
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ pub(crate) struct List {}
 
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Passing)?;
+        let control = context.control(ProcessLifetime::ShortLived)?;
         let installation = context.installation(&control).await?.state();
         let projects: Vec<_> = installation.projects.values().collect();
         let ids = || projects.iter().map(|project| project.id.to_string()).collect();

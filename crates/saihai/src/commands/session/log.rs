@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use board::SessionId;
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use runner::Places;
 use runner::shim::{Log as Pages, Page};
 use serde_json::json;
@@ -35,8 +35,8 @@ pub(crate) struct Log {
 
 impl Log {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let attendance = if self.follow { Attendance::Staying } else { Attendance::Passing };
-        let opened = context.open_attending(attendance).await?;
+        let lifetime = if self.follow { ProcessLifetime::LongLived } else { ProcessLifetime::ShortLived };
+        let opened = context.open_attending(lifetime).await?;
         let id = self.id;
         opened.board().session(id).map_err(|refusal| opened.refusal(refusal))?;
         let run = Places::new(&context.home, &opened.id).session(id);

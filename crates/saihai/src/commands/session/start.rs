@@ -1,7 +1,7 @@
 //! `saihai session start`
 
 use board::view::SessionView;
-use board::{AgentId, Command, Driver, Purpose, TaskId, What};
+use board::{AgentId, Command, Driver, EventKind, Purpose, TaskId};
 use clap::Args;
 use serde_json::json;
 
@@ -49,7 +49,7 @@ impl Start {
         }
         let receipt = opened.submit(claim).await?;
         let id = receipt.events.iter().find_map(|event| match event.what {
-            What::SessionClaimed { session, .. } => Some(session),
+            EventKind::SessionClaimed { session, .. } => Some(session),
             _ => None,
         });
         let id = id.expect("an accepted claim opens a session");

@@ -1,7 +1,7 @@
 //! `saihai task add`
 
 use board::view::TaskView;
-use board::{AgentId, Command, Completion, DependsOn, NewTask, Priority, TaskId, TaskType, What};
+use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Priority, TaskId, TaskType};
 use clap::Args;
 
 use super::text_or_stdin;
@@ -70,7 +70,7 @@ impl Add {
         let key = self.idempotency_key.clone();
         let receipt = opened.submit(Command::CreateTasks { parent: self.parent, tasks: vec![new], key }).await?;
         let created = receipt.events.iter().find_map(|event| match &event.what {
-            What::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+            EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
             _ => None,
         });
         let known = || {

@@ -121,7 +121,7 @@ fn print_changed(context: &Context, opened: &Opened, receipt: &Receipt<Board>, i
             let more = receipt
                 .events
                 .iter()
-                .filter(|event| matches!(event.what, board::What::TaskMoved { task, .. } if task != id))
+                .filter(|event| matches!(event.what, board::EventKind::TaskMoved { task, .. } if task != id))
                 .count();
             let more = if more > 0 {
                 opened.say(format!(", with {more} below it"), format!("（下位 {more} 件も）"))

@@ -50,12 +50,12 @@ impl Show {
                         .map(|block| format!("  blocked       {} (by {})", clean(&block.reason), block.by)),
                 );
                 lines.extend(
-                    task.closing
-                        .as_ref()
-                        .map(|closing| format!("  reason        {} (by {})", clean(&closing.reason), closing.by)),
+                    task.conclusion.as_ref().map(|conclusion| {
+                        format!("  reason        {} (by {})", clean(&conclusion.reason), conclusion.by)
+                    }),
                 );
                 lines.extend(
-                    task.claim
+                    task.report
                         .as_ref()
                         .map(|claim| format!("  reported      {}: {}", claim.result, clean(&claim.summary))),
                 );

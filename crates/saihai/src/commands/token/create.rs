@@ -2,7 +2,7 @@
 
 use board::{InstallationCommand, NewToken, Role};
 use clap::Args;
-use control::{Attendance, NewSecret, token_hash};
+use control::{NewSecret, ProcessLifetime, token_hash};
 use serde_json::json;
 
 use crate::context::{Context, owner};
@@ -24,7 +24,7 @@ pub(crate) struct Create {
 
 impl Create {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Passing)?;
+        let control = context.control(ProcessLifetime::ShortLived)?;
         let installation = context.installation(&control).await?;
         let failed = |error| Failure::failed(format!("no token could be made: {error}"), "Try again.");
         let secret = NewSecret::generate("sht").map_err(failed)?;

@@ -1,7 +1,7 @@
 //! `saihai token list`
 
 use clap::Args;
-use control::{Attendance, Clock as _, SystemClock};
+use control::{Clock as _, ProcessLifetime, SystemClock};
 use serde_json::json;
 
 use crate::context::Context;
@@ -14,7 +14,7 @@ pub(crate) struct List {}
 
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Passing)?;
+        let control = context.control(ProcessLifetime::ShortLived)?;
         let installation = context.installation(&control).await?.state();
         let tokens: Vec<_> = installation.tokens.values().collect();
         let json: Vec<_> = tokens

@@ -2,7 +2,7 @@
 
 use board::InstallationCommand;
 use clap::Args;
-use control::Attendance;
+use control::ProcessLifetime;
 use serde_json::json;
 
 use crate::context::{Context, owner};
@@ -17,7 +17,7 @@ pub(crate) struct Revoke {
 
 impl Revoke {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(Attendance::Passing)?;
+        let control = context.control(ProcessLifetime::ShortLived)?;
         let installation = context.installation(&control).await?;
         let revoke = InstallationCommand::RevokeToken { id: self.id.clone() };
         installation.submit(owner(), revoke).await.map_err(|error| Failure::control(error, context.language()))?;

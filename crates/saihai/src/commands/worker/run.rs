@@ -5,7 +5,7 @@ use std::time::Duration;
 use board::view::SessionView;
 use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
 use clap::Args;
-use control::{Attendance, Project};
+use control::{ProcessLifetime, Project};
 use runner::Places;
 use runner::shim::Log;
 
@@ -13,9 +13,9 @@ use super::worker;
 use crate::commands::serve::told_to_end;
 use crate::commands::session::print_log;
 use crate::context::{Context, Opened};
+use crate::event_printer::print_events;
 use crate::failure::{Exit, Failure};
 use crate::house::{House, Wishes};
-use crate::news::narrate;
 use crate::show::Format;
 
 /// Run one worker on one task in the foreground, to its verdict
@@ -34,7 +34,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let opened = context.open_attending(Attendance::Staying).await?;
+        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
         self.prepare(&opened).await?;
         let (language, text) = (opened.language, context.format == Format::Text);
         let (project, places) = (opened.project.clone(), Places::new(&context.home, &opened.id));
@@ -50,7 +50,7 @@ impl Run {
             Ok(house) => {
                 let tell = async |events, notices| {
                     tokio::select! {
-                        () = narrate(events, notices, language, text, |_| true) => {}
+                        () = print_events(events, notices, language, text, |_| true) => {}
                         () = watching.to_the_end() => {}
                     }
                 };

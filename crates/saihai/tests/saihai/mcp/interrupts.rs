@@ -151,7 +151,7 @@ async fn resumed_session_goes_on() {
         assert_eq!(solo.told().await, "work");
         solo.report("success", "It works.").await;
         let board: Arc<Board> = stage.board().await;
-        assert!(board.session(SessionId(1)).unwrap().claim.is_some());
+        assert!(board.session(SessionId(1)).unwrap().report.is_some());
     })
     .await;
 }

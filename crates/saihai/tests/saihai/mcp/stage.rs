@@ -9,7 +9,7 @@ use std::time::Duration;
 use board::{
     Actor, Board, CheckOutcome, CheckResult, Command, Driver, Merge, ProcessEnd, ProjectId, Purpose, WorkspaceFacts,
 };
-use control::{Attendance, Control, NewSecret, Project, SystemClock, token_hash};
+use control::{Control, NewSecret, ProcessLifetime, Project, SystemClock, token_hash};
 use serde_json::{Value, json};
 use store::SqliteStore;
 use testkit::mcp::Client;
@@ -245,7 +245,7 @@ fn project_id() -> ProjectId {
 
 async fn open(store: &Arc<SqliteStore>) -> Project {
     let store: Arc<dyn store::Store> = Arc::<SqliteStore>::clone(store);
-    let control = Control::new(store, Arc::new(SystemClock), Attendance::Passing);
+    let control = Control::new(store, Arc::new(SystemClock), ProcessLifetime::ShortLived);
     control.project(&project_id()).await.unwrap()
 }
 

@@ -1,8 +1,8 @@
 //! Who is it, and what may they call?
 
 use board::{
-    Action, Actor, Because, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, Staffing, Task,
-    Tool, spoken, staff_chat, staff_task, staffing,
+    Action, Actor, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, RefusalReason, Staffing,
+    Task, Tool, replies, staff_chat, staff_task, staffing,
 };
 use control::{ControlError, NewSecret, Project, passkey_hash, passkey_matches, token_hash};
 use schemars::JsonSchema;
@@ -77,16 +77,17 @@ impl Authenticate {
         let known = desk.known(self.project_id.as_deref(), &agent).await?;
         let whose = known.as_ref().map(|known| (known.project_id.clone(), known.agent.id().clone()));
         let tried = desk.guesses.try_one(&whose, desk.control.clock().now());
-        tried.map_err(|seconds| refuse(Because::TooManyTries { seconds }))?;
+        tried.map_err(|seconds| refuse(RefusalReason::TooManyTries { seconds }))?;
         let hash = known.as_ref().and_then(|known| known.agent.passkey.clone());
         // Slow on purpose, so not on a thread that serves others; and as slow if there is nobody.
         let matching = tokio::task::spawn_blocking(move || match hash {
             Some(hash) => passkey_matches(&passkey, &hash),
             None => passkey_hash(&passkey).is_err(),
         });
-        let known = known.filter(|known| known.agent.passkey.is_some()).ok_or_else(|| refuse(Because::WrongPasskey));
+        let known =
+            known.filter(|known| known.agent.passkey.is_some()).ok_or_else(|| refuse(RefusalReason::WrongPasskey));
         if !matching.await.unwrap_or(false) {
-            return Err(refuse(Because::WrongPasskey));
+            return Err(refuse(RefusalReason::WrongPasskey));
         }
         desk.guesses.right(&whose);
         known
@@ -94,7 +95,7 @@ impl Authenticate {
 }
 
 fn missing(what: &str) -> ControlError {
-    refuse(Because::BadArguments(what.into()))
+    refuse(RefusalReason::BadArguments(what.into()))
 }
 
 impl Desk {
@@ -104,7 +105,9 @@ impl Desk {
         let named = match (project, installation.projects.len()) {
             (Some(name), _) => name.parse().ok(),
             (None, 1) => installation.projects.keys().next().cloned(),
-            (None, _) => return Err(refuse(Because::BadArguments("say which project: project_id is needed".into()))),
+            (None, _) => {
+                return Err(refuse(RefusalReason::BadArguments("say which project: project_id is needed".into())));
+            }
         };
         let Some(project_id) = named else { return Ok(None) };
         let Some(project) = self.project(&project_id).await? else { return Ok(None) };
@@ -149,7 +152,7 @@ async fn attach(desk: &Desk, known: Known) -> Result<Authenticated, ControlError
     };
     let receipt = project.submit(Actor::System, claim).await?;
     let session = receipt.after.session_with(&token_hash(secret.reveal())).map(|session| session.id);
-    let session = session.ok_or_else(|| refuse(Because::NotAuthenticated))?;
+    let session = session.ok_or_else(|| refuse(RefusalReason::NotAuthenticated))?;
     let session = InSession::new(project, receipt.after, session);
     welcome(desk, &session, Some(secret.reveal().to_owned()))
 }
@@ -183,8 +186,8 @@ fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Resu
     let (board, now) = (project.board(), project.clock().now());
     let purpose = match (answer.action, answer.purpose) {
         (Action::Start, Some(purpose)) => purpose,
-        (Action::Start | Action::Hold | Action::Stop, _) => {
-            return Err(refuse(Because::NotStaffed { agent: agent.id().clone(), reason: answer.reason }));
+        (Action::Start | Action::NoChange | Action::Stop, _) => {
+            return Err(refuse(RefusalReason::NotStaffed { agent: agent.id().clone(), reason: answer.reason }));
         }
     };
     let needs_workspace = |task: &Task| match task.completion.unwrap_or(board.settings.completion) {
@@ -201,7 +204,7 @@ fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Resu
     let others = board.open_tasks(agent.id()).into_iter().filter(|task| !needs_workspace(task));
     let others = others.map(|task| staff_task(&board, agent, task, now)).chain(staff_chat(&board, agent, now));
     let startable = others.filter(|other| other.action == Action::Start).find_map(|other| other.purpose);
-    startable.ok_or_else(|| refuse(Because::NeedsWorkspace { task: task.id }))
+    startable.ok_or_else(|| refuse(RefusalReason::NeedsWorkspace { task: task.id }))
 }
 
 /// Work that is merged can be begun after all, if there is a runner that makes a workspace for it.
@@ -221,7 +224,7 @@ fn welcome(desk: &Desk, session: &InSession, session_token: Option<String>) -> R
     };
     Ok(Authenticated {
         success: true,
-        instruction: spoken::authenticated(session_token.is_some(), board.settings.language),
+        instruction: replies::authenticated(session_token.is_some(), board.settings.language),
         session_token,
         agent_id: agent.id().to_string(),
         agent_name: agent.spec.name.clone(),
@@ -269,10 +272,10 @@ impl Handle for Help {
                 .map(|entry| ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments: None })
                 .collect(),
             Some(name) => {
-                let unknown = || refuse(Because::NoSuchTool(name.chars().take(80).collect()));
+                let unknown = || refuse(RefusalReason::NoSuchTool(name.chars().take(80).collect()));
                 let entry = catalogue::find(name).ok_or_else(unknown)?;
                 if !catalogue::open_to(&call.caller).any(|open| open.tool == entry.tool) {
-                    return Err(refuse(Because::NotYourTool(entry.tool)));
+                    return Err(refuse(RefusalReason::NotYourTool(entry.tool)));
                 }
                 let arguments = Some(entry.shown_to(&call.caller).schema_as_json_value());
                 vec![ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments }]

@@ -1,6 +1,6 @@
 //! How do agents and the owner talk? By messages in order, read up to a cursor.
 
-use board::{Because, Command, MessageId, Party, Tool, What};
+use board::{Command, EventKind, MessageId, Party, RefusalReason, Tool};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,14 +80,14 @@ impl Handle for SendMessage {
             "owner" => Party::Owner,
             name => Party::Agent(name.parse().map_err(|_| {
                 let shown: String = name.chars().take(80).collect();
-                refuse(Because::BadArguments(format!("`{shown}` is neither `owner` nor an agent's id")))
+                refuse(RefusalReason::BadArguments(format!("`{shown}` is neither `owner` nor an agent's id")))
             })?),
         };
         let related_task = self.related_task_id.map(|task| task.0);
         let command = Command::SendMessage { to, content: self.content, related_task };
         let receipt = call.session()?.submit(command).await?;
         let message_id = receipt.events.iter().find_map(|event| match event.what {
-            What::MessageSent { message, .. } => Some(message),
+            EventKind::MessageSent { message, .. } => Some(message),
             _ => None,
         });
         Ok(Sent { success: true, message_id })

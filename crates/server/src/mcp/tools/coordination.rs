@@ -1,6 +1,6 @@
 //! What a coordinator asks: which agents should be running?
 
-use board::{AgentId, Because, ProjectId, Purpose, Staffing, TaskId, Timestamp, Tool};
+use board::{AgentId, ProjectId, Purpose, RefusalReason, Staffing, TaskId, Timestamp, Tool};
 use control::{ControlError, Project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,14 +51,14 @@ impl Handle for GetAgentAction {
     async fn run(self, call: Call) -> Result<AgentAction, ControlError> {
         let project = project(&call, &self.project_id).await?;
         project.newest().await?;
-        let bad = |_| refuse(Because::BadArguments("agent_id is not an agent's id".into()));
+        let bad = |_| refuse(RefusalReason::BadArguments("agent_id is not an agent's id".into()));
         let agent: AgentId = self.agent_id.parse().map_err(bad)?;
         Ok(AgentAction::of(&project.staffing(&agent).await?))
     }
 }
 
 async fn project(call: &Call, name: &str) -> Result<Project, ControlError> {
-    let unknown = || refuse(Because::NoSuchProject(name.chars().take(80).collect()));
+    let unknown = || refuse(RefusalReason::NoSuchProject(name.chars().take(80).collect()));
     let id: ProjectId = name.parse().map_err(|_| unknown())?;
     call.desk.project(&id).await?.ok_or_else(unknown)
 }

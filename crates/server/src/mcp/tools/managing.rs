@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use board::{AgentId, Because, Choice, Command, Priority, Status, TaskId, Timestamp, Tool, spoken};
+use board::{AgentId, Choice, Command, Priority, RefusalReason, Status, TaskId, Timestamp, Tool, replies};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ impl Handle for SelectAction {
     async fn run(self, call: Call) -> Result<Selected, ControlError> {
         let Self { action: choice, reason } = self;
         let receipt = call.session()?.submit(Command::SelectAction { choice, reason }).await?;
-        let message = spoken::selected(choice, receipt.after.settings.language);
+        let message = replies::selected(choice, receipt.after.settings.language);
         Ok(Selected { success: true, selected_action: choice.as_str(), message })
     }
 }
@@ -81,7 +81,7 @@ impl Handle for AssignTask {
 fn agent_id(name: String) -> Result<AgentId, ControlError> {
     name.parse().map_err(|error: board::BadId| {
         let shown: String = error.text.chars().take(80).collect();
-        refuse(Because::BadArguments(format!("`{shown}` is not {}", error.expected)))
+        refuse(RefusalReason::BadArguments(format!("`{shown}` is not {}", error.expected)))
     })
 }
 
@@ -116,7 +116,7 @@ impl Handle for UpdateTask {
         let task = self.task_id.0;
         let Self { title, description, priority, .. } = self;
         if title.is_none() && description.is_none() && priority.is_none() {
-            return Err(refuse(Because::BadArguments("give a title, a description or a priority".into())));
+            return Err(refuse(RefusalReason::BadArguments("give a title, a description or a priority".into())));
         }
         let edit = board::TaskEdit { title, description, priority, ..board::TaskEdit::default() };
         let receipt = call.session()?.submit(Command::EditTask { task, edit, forced: false }).await?;
@@ -128,7 +128,7 @@ impl Handle for UpdateTask {
         ];
         let updated_fields: Vec<_> =
             changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
-        let message = spoken::task_updated(receipt.after.settings.language);
+        let message = replies::task_updated(receipt.after.settings.language);
         Ok(Updated { success: true, task_id: task, updated_fields, message })
     }
 }
@@ -272,8 +272,8 @@ impl Handle for GetRecentCompletions {
             title: task.title.clone(),
             assignee_id: task.assignee.as_ref().map(ToString::to_string),
             completed_at: task.status_at,
-            result: task.claim.as_ref().map(|claim| claim.result.as_str()),
-            summary: task.claim.as_ref().map(|claim| claim.summary.clone()),
+            result: task.report.as_ref().map(|report| report.result.as_str()),
+            summary: task.report.as_ref().map(|report| report.summary.clone()),
         };
         let limit = self.limit.unwrap_or(10).clamp(1, 100);
         let completions = done.into_iter().take(limit).map(completion).collect();
@@ -350,7 +350,7 @@ impl Handle for GetSubordinateProfile {
         let session = call.session()?;
         let (wanted, manager) = (agent_id(self.agent_id)?, &session.session()?.agent);
         let found = session.board.subordinates(manager).find(|agent| *agent.id() == wanted);
-        let stranger = || refuse(Because::NotASubordinate { agent: wanted.clone(), manager: manager.clone() });
+        let stranger = || refuse(RefusalReason::NotASubordinate { agent: wanted.clone(), manager: manager.clone() });
         found.map(Profile::of).ok_or_else(stranger)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{Answer, Command, Outcome, Step, Tool, spoken};
+use board::{Answer, Command, NextAction, Outcome, Tool, replies};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl Handle for GetNextAction {
 /// the wait, or when the server closes or the client has gone.
 async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Result<Arc<Answer>, ControlError> {
     let answer = session.project.next_action_on(Arc::clone(&session.board), session.id).await?;
-    if answer.step != Step::WaitForMessages {
+    if answer.action != NextAction::WaitForMessages {
         return Ok(answer);
     }
     let mut boards = session.project.writer().watch();
@@ -52,7 +52,7 @@ async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Re
     let moved = async {
         let elsewhere = |board: &Arc<board::Board>| {
             let next = board::next_action(board, session.id, clock.now());
-            next.map_or(true, |(step, _)| step != Step::WaitForMessages)
+            next.map_or(true, |(step, _)| step != NextAction::WaitForMessages)
         };
         // A writer that is gone has nothing more to tell: asking it says so.
         let _ = boards.wait_for(elsewhere).await;
@@ -60,7 +60,7 @@ async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Re
     tokio::select! {
         () = moved => session.project.next_action(session.id).await,
         () = tokio::time::sleep(longest) => session.project.next_action(session.id).await,
-        () = call.desk.closing.cancelled() => Ok(answer),
+        () = call.desk.shutdown.cancelled() => Ok(answer),
         () = call.gone.cancelled() => Ok(answer),
     }
 }
@@ -93,7 +93,7 @@ impl Handle for ReportModel {
         let receipt = session.submit(Command::ReportModel { provider, model_id }).await?;
         let known = receipt.after.session(session.id)?;
         let verified = known.model.as_ref().is_some_and(|model| model.matches);
-        let message = spoken::model_reported(verified, receipt.after.settings.language);
+        let message = replies::model_reported(verified, receipt.after.settings.language);
         Ok(ModelAnswer { success: true, verified, message })
     }
 }
@@ -226,7 +226,7 @@ impl Handle for ReportCompleted {
         let session = call.session()?;
         let Self { result, summary, next_steps } = self;
         let receipt = session.submit(Command::ReportCompleted { result, summary, next_steps }).await?;
-        let message = spoken::reported(&receipt.after, receipt.after.session(session.id)?, result);
+        let message = replies::reported(&receipt.after, receipt.after.session(session.id)?, result);
         Ok(Reported { success: true, result: result.as_str(), message })
     }
 }
@@ -252,7 +252,7 @@ impl Handle for SaveContext {
         let Self { progress, findings, blockers, next_steps } = self;
         let context = board::Context { progress, findings, blockers, next_steps };
         let receipt = session.submit(Command::SaveContext { context }).await?;
-        Ok(Done::saying(spoken::context_saved(receipt.after.settings.language)))
+        Ok(Done::saying(replies::context_saved(receipt.after.settings.language)))
     }
 }
 
@@ -269,6 +269,6 @@ impl Handle for Logout {
 
     async fn run(self, call: Call) -> Result<Done, ControlError> {
         let receipt = call.session()?.submit(Command::Logout).await?;
-        Ok(Done::saying(spoken::logged_out(receipt.after.settings.language)))
+        Ok(Done::saying(replies::logged_out(receipt.after.settings.language)))
     }
 }

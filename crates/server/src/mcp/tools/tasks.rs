@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use board::{
-    Because, Board, Command, DependsOn, Destination, NewTask, Party, Priority, Status, Task, TaskId, TaskType, Tool,
+    Board, Command, DependsOn, Destination, NewTask, Party, Priority, RefusalReason, Status, Task, TaskId, TaskType,
+    Tool,
 };
 use control::ControlError;
 use schemars::JsonSchema;
@@ -53,7 +54,7 @@ impl Handle for ListTasks {
         let after = match &self.cursor {
             None => TaskId(0),
             Some(cursor) => cursor.parse().map_err(|_| {
-                refuse(Because::BadArguments(format!(
+                refuse(RefusalReason::BadArguments(format!(
                     "`{}` is not a cursor that list_tasks gave",
                     cursor.chars().take(40).collect::<String>()
                 )))
@@ -214,7 +215,7 @@ impl Handle for CreateTasksBatch {
         let local_ids: Vec<_> = self.tasks.iter().map(|task| task.local_id.clone()).collect();
         let twice = local_ids.iter().enumerate().find(|(at, id)| local_ids[..*at].contains(id));
         if let Some((_, id)) = twice {
-            return Err(refuse(Because::BadArguments(format!("the local_id `{}` is used twice", shortened(id)))));
+            return Err(refuse(RefusalReason::BadArguments(format!("the local_id `{}` is used twice", shortened(id)))));
         }
         let new = self.tasks.into_iter().map(|task| task.planned(&local_ids)).collect::<Result<Vec<_>, _>>()?;
         let (board, ids) = create(session, self.parent_task_id, new, self.idempotency_key).await?;
@@ -234,7 +235,7 @@ impl NewItem {
             let local = local_ids.iter().position(|id| *id == name).map(DependsOn::New);
             local.or_else(|| name.parse().ok().map(DependsOn::Task)).ok_or_else(|| {
                 let shown = shortened(&name);
-                refuse(Because::BadArguments(format!("the dependency `{shown}` is no local_id of this batch")))
+                refuse(RefusalReason::BadArguments(format!("the dependency `{shown}` is no local_id of this batch")))
             })
         };
         let dependencies = self.dependencies.unwrap_or_default().into_iter().map(depends_on);
@@ -263,7 +264,7 @@ async fn create(
     let command = Command::CreateTasks { parent, tasks, key: key.clone() };
     let receipt = session.submit(command).await?;
     let created = receipt.events.iter().find_map(|event| match &event.what {
-        board::What::TasksCreated { tasks, .. } => Some(tasks.iter().map(|task| task.id).collect()),
+        board::EventKind::TasksCreated { tasks, .. } => Some(tasks.iter().map(|task| task.id).collect()),
         _ => None,
     });
     let ids = match (created, key) {

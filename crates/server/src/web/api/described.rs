@@ -124,7 +124,7 @@ pub(super) struct Context {
 
 /// What is left of a task's allowances.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Left {
+pub(super) struct RemainingFuel {
     attempts: u32,
     retries_by_agents: u32,
     idle_sessions: u32,

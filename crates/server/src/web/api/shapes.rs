@@ -56,7 +56,7 @@ impl From<&board::Task> for Task {
             dependencies: task.dependencies.iter().map(ToString::to_string).collect(),
             labels: task.labels.clone(),
             blocked_reason: task.block.as_ref().map(|block| block.reason.clone()),
-            reason: task.closing.as_ref().map(|closing| closing.reason.clone()),
+            reason: task.conclusion.as_ref().map(|conclusion| conclusion.reason.clone()),
             attempts: task.used.attempts,
             created_at: task.created_at,
             updated_at: task.updated_at,
@@ -86,8 +86,8 @@ pub(super) struct TaskDetail {
     feedback: Option<Rejection>,
     #[schema(value_type = Option<described::Context>)]
     context: Option<board::Context>,
-    #[schema(value_type = described::Left)]
-    left: board::Left,
+    #[schema(value_type = described::RemainingFuel)]
+    left: board::RemainingFuel,
 }
 
 impl TaskDetail {
@@ -100,8 +100,8 @@ impl TaskDetail {
             children: task.children.iter().map(ToString::to_string).collect(),
             branch: task.branch.clone(),
             base_commit: task.base_commit.clone(),
-            result: task.claim.as_ref().map(|claim| claim.result),
-            summary: task.claim.as_ref().map(|claim| claim.summary.clone()),
+            result: task.report.as_ref().map(|report| report.result),
+            summary: task.report.as_ref().map(|report| report.summary.clone()),
             feedback: task.feedback.clone(),
             context: task.context.clone(),
             left: board::left(board, task),
@@ -121,8 +121,8 @@ pub(super) struct Why {
     /// The same for programs: each has one key, which names it; spans of time are milliseconds.
     #[schema(value_type = Vec<serde_json::Value>)]
     pub(super) lines: Vec<board::Line>,
-    #[schema(value_type = described::Left)]
-    pub(super) left: board::Left,
+    #[schema(value_type = described::RemainingFuel)]
+    pub(super) left: board::RemainingFuel,
 }
 
 /// A move that is open to whoever asks.
@@ -258,7 +258,7 @@ pub(super) struct SessionDetail {
     #[schema(value_type = Option<described::WorkspaceFacts>)]
     workspace: Option<board::WorkspaceFacts>,
     #[schema(value_type = Option<described::Claim>)]
-    claim: Option<board::Claim>,
+    claim: Option<board::CompletionReport>,
     /// Why it was told to stop.
     #[schema(value_type = Option<words::StopCause>)]
     stop: Option<board::StopCause>,
@@ -271,7 +271,7 @@ impl From<&board::Session> for SessionDetail {
         Self {
             session: session.into(),
             workspace: session.workspace.clone(),
-            claim: session.claim.clone(),
+            claim: session.report.clone(),
             stop: session.stop,
             waits_on: session.waits_to_merge().map(str::to_owned),
         }

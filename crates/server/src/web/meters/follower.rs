@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{Board, Event, ProjectId, Seq, SessionId, Status, TaskId, Timestamp, What};
+use board::{Board, Event, EventKind, ProjectId, Seq, SessionId, Status, TaskId, Timestamp};
 use control::{ControlError, Project, events_after};
 use tokio::sync::watch;
 
@@ -106,24 +106,24 @@ impl Begun {
     fn note(&mut self, project: &ProjectId, event: &Event) {
         let label = || project.to_string();
         match &event.what {
-            What::TaskMoved { task, to: Status::InProgress, .. } => drop(self.started.insert(*task, event.at)),
-            What::TaskMoved { task, .. } => drop(self.started.remove(task)),
-            What::SessionClaimed { purpose, .. } => {
+            EventKind::TaskMoved { task, to: Status::InProgress, .. } => drop(self.started.insert(*task, event.at)),
+            EventKind::TaskMoved { task, .. } => drop(self.started.remove(task)),
+            EventKind::SessionClaimed { purpose, .. } => {
                 if let Some(started) = purpose.task().and_then(|task| self.started.remove(&task)) {
                     metrics::histogram!("saihai_queue_wait_seconds").record(seconds(started, event.at));
                 }
             }
-            What::ProcessEnded { session, end, .. } => {
+            EventKind::ProcessEnded { session, end, .. } => {
                 self.ended.insert(*session, (event.at, Examined::NotYet));
                 let reason = end.reason.as_str();
                 metrics::counter!("saihai_sessions_ended_total", "project" => label(), "reason" => reason).increment(1);
             }
-            What::WorkspaceExamined { session, .. } => {
+            EventKind::WorkspaceExamined { session, .. } => {
                 if let Some((_, examined)) = self.ended.get_mut(session) {
                     *examined = Examined::Yes;
                 }
             }
-            What::Judged { session, verdict } => {
+            EventKind::Judged { session, verdict } => {
                 // One that is judged by its end alone was not verified.
                 if let Some((ended, Examined::Yes)) = self.ended.remove(session) {
                     metrics::histogram!("saihai_verification_seconds").record(seconds(ended, event.at));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use board::{Actor, Board, Language, Priority, Status, Task, TaskId, TaskType, Timestamp, offers};
+use board::{Actor, Board, Language, Priority, Status, Task, TaskId, TaskType, Timestamp, legal_moves};
 use serde::Deserialize;
 
 use super::graph::Graph;
@@ -161,13 +161,13 @@ impl MoveButton {
             return Vec::new();
         }
         let actor: Actor = person.actor();
-        let button = |offer: board::Offer| Self {
+        let button = |offer: board::LegalMove| Self {
             name: offer.name.as_str(),
             word: move_word(offer.name, person.language),
             to: offer.to,
             needs_reason: offer.needs_reason,
         };
-        offers(board, &actor, task, merged, now).into_iter().map(button).collect()
+        legal_moves(board, &actor, task, merged, now).into_iter().map(button).collect()
     }
 }
 

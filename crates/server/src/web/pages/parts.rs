@@ -187,12 +187,12 @@ impl Mention {
 /// How somebody's work stands, with its evidence and its age.
 #[derive(Clone, Debug, Template)]
 #[template(
-    source = r#"<span class="note {{ mood }}">{{ text }}{% if let Some(age) = since %}{% if self.apart() %} ·{% endif %} {{ age }}{% endif %}</span>"#,
+    source = r#"<span class="note {{ tone }}">{{ text }}{% if let Some(age) = since %}{% if self.apart() %} ·{% endif %} {{ age }}{% endif %}</span>"#,
     ext = "html"
 )]
 pub(super) struct Note {
     /// A class of the style sheet: `running`, `good`, `bad`, `waits` or nothing.
-    pub(super) mood: &'static str,
+    pub(super) tone: &'static str,
     pub(super) text: String,
     pub(super) since: Option<Age>,
 }
@@ -202,7 +202,7 @@ impl HtmlSafe for Note {}
 impl Note {
     /// What is running ends in "last call", and its age follows.
     fn apart(&self) -> bool {
-        self.mood != "running"
+        self.tone != "running"
     }
 }
 
@@ -218,42 +218,43 @@ pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Languag
     }
     Some(match task.status {
         Status::Backlog | Status::Todo => match board::obstacles(board, task).first() {
-            Some(obstacle) => Note { mood: "waits", text: of_obstacle(obstacle, language), since: None },
+            Some(obstacle) => Note { tone: "waits", text: of_obstacle(obstacle, language), since: None },
             None => {
                 let mover = party_word(&board.mover(task), language);
                 let text = say(&format!("ready, {mover} to start"), &format!("開始可、{mover}待ち"));
-                Note { mood: "ready", text, since: age(task.status_at) }
+                Note { tone: "ready", text, since: age(task.status_at) }
             }
         },
         Status::InProgress => match task.assignee.as_ref().and_then(|id| board.agents.get(id)) {
             _ if board.held_by(task).is_some() => {
-                Note { mood: "waits", text: say("held", "保留"), since: age(task.status_at) }
+                Note { tone: "waits", text: say("held", "保留"), since: age(task.status_at) }
             }
-            _ if task.by_hand => Note { mood: "waits", text: say("by hand", "手動"), since: age(task.status_at) },
+            _ if task.by_hand => Note { tone: "waits", text: say("by hand", "手動"), since: age(task.status_at) },
             Some(agent) => {
                 let staffing = board::staff_task(board, agent, task, now);
                 let text = board::say_reason(staffing.reason, language);
-                Note { mood: "waits", text, since: age(task.status_at) }
+                Note { tone: "waits", text, since: age(task.status_at) }
             }
             None => return None,
         },
         Status::Blocked => {
             let text = task.block.as_ref().map(|block| board::one_line(&block.reason)).unwrap_or_default();
-            Note { mood: "bad", text, since: age(task.status_at) }
+            Note { tone: "bad", text, since: age(task.status_at) }
         }
         Status::Failed | Status::Cancelled => {
-            let text = task.closing.as_ref().map(|closing| board::one_line(&closing.reason)).unwrap_or_default();
-            let mood = if task.status == Status::Failed { "bad" } else { "" };
-            Note { mood, text, since: age(task.status_at) }
+            let text =
+                task.conclusion.as_ref().map(|conclusion| board::one_line(&conclusion.reason)).unwrap_or_default();
+            let tone = if task.status == Status::Failed { "bad" } else { "" };
+            Note { tone, text, since: age(task.status_at) }
         }
-        Status::Done => Note { mood: "good", text: say("done", "完了"), since: age(task.status_at) },
+        Status::Done => Note { tone: "good", text: say("done", "完了"), since: age(task.status_at) },
     })
 }
 
 /// What a session is doing, and when it was last heard of.
 pub(super) fn of_session(session: &Session, now: Timestamp, language: Language) -> Note {
     let word = session_word(session.status, language);
-    let (mood, text, since) = match (session.status, session.waits_to_merge()) {
+    let (tone, text, since) = match (session.status, session.waits_to_merge()) {
         (_, Some(reason)) => {
             let waits = match language {
                 Language::En => "waits to merge",
@@ -277,7 +278,7 @@ pub(super) fn of_session(session: &Session, now: Timestamp, language: Language) 
         }
         (SessionStatus::Ended, None) => ("", word.to_owned(), session.ended_at),
     };
-    Note { mood, text, since: since.map(|at| Age { at, now }) }
+    Note { tone, text, since: since.map(|at| Age { at, now }) }
 }
 
 fn of_obstacle(obstacle: &board::Obstacle, language: Language) -> String {

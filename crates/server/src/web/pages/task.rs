@@ -6,8 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use board::view::TaskDetail;
 use board::{
-    Board, CheckOutcome, Command, Merge, Mode, Mood, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId,
-    TaskType, Timestamp, may_edit, news, say_rejection, say_why, why,
+    Board, CheckOutcome, Command, Merge, Mode, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
+    Timestamp, Tone, event_lines, may_edit, say_rejection, say_why, why,
 };
 use serde::Deserialize;
 
@@ -79,7 +79,7 @@ struct Facts {
     base: Option<String>,
     created: Age,
     attempts: u32,
-    left: board::Left,
+    left: board::RemainingFuel,
     claim: Option<(String, String)>,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Said {
 pub(super) struct Line {
     pub(super) seq: Seq,
     pub(super) at: Age,
-    pub(super) mood: &'static str,
+    pub(super) tone: &'static str,
     pub(super) text: String,
 }
 
@@ -246,7 +246,7 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         created: age(task.created_at),
         attempts: task.used.attempts,
         left: detail.left,
-        claim: task.claim.as_ref().map(|claim| (claim.result.to_string(), board::clean(&claim.summary))),
+        claim: task.report.as_ref().map(|report| (report.result.to_string(), board::clean(&report.summary))),
     }
 }
 
@@ -353,25 +353,25 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
 /// The event without what it tells of other tasks.
 fn about(event: &board::Event, id: TaskId) -> board::Event {
     let mut event = event.clone();
-    if let board::What::TasksCreated { tasks, .. } = &mut event.what {
+    if let board::EventKind::TasksCreated { tasks, .. } = &mut event.what {
         tasks.retain(|task| task.id == id || task.parent == Some(id));
     }
     event
 }
 
 pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestamp, person: &Person) -> Vec<Line> {
-    let line = |news: board::News| Line {
+    let line = |said: board::EventLine| Line {
         seq,
         at: Age { at: event.at, now },
-        mood: match news.mood {
-            Mood::Plain => "",
-            Mood::Good => "good",
-            Mood::Bad => "bad",
-            Mood::Quiet => "quiet",
+        tone: match said.tone {
+            Tone::Plain => "",
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Quiet => "quiet",
         },
-        text: news.text,
+        text: said.text,
     };
-    news(board, event, person.language).into_iter().map(line).collect()
+    event_lines(board, event, person.language).into_iter().map(line).collect()
 }
 
 #[derive(Debug, Template)]

@@ -1,6 +1,6 @@
 //! Does every change of the owner's do what the command does?
 
-use board::{Actor, Command, Limits, NewTask, Party, Priority, Purpose, Status, TaskId, TaskType, What};
+use board::{Actor, Command, EventKind, Limits, NewTask, Party, Priority, Purpose, Status, TaskId, TaskType};
 use serde_json::{Value, json};
 
 use super::Sender;
@@ -26,7 +26,7 @@ async fn every_change_is_the_commands_own() {
     assert_eq!(ann.change("POST", tasks, new).await["status"], "backlog");
     let event = last(&house, "web").await;
     assert_eq!(event.by, Actor::Owner("ann".into()));
-    let What::TasksCreated { tasks: created, .. } = event.what else { panic!("{event:?}") };
+    let EventKind::TasksCreated { tasks: created, .. } = event.what else { panic!("{event:?}") };
     let created = &created[0];
     assert_eq!((created.task_type, created.priority, created.allow_empty), (TaskType::Bug, Priority::High, true));
     assert_eq!(created.completion, Some(board::Completion::Merged));
@@ -39,7 +39,7 @@ async fn every_change_is_the_commands_own() {
     assert_eq!(["title", "description", "priority", "type"].map(|name| edited[name].as_str().unwrap()), expected);
 
     ann.change("PATCH", &format!("{one}/dependencies"), json!({ "add": [before] })).await;
-    assert!(matches!(last(&house, "web").await.what, What::DependenciesChanged { .. }));
+    assert!(matches!(last(&house, "web").await.what, EventKind::DependenciesChanged { .. }));
     let assigned = ann.change("PUT", &format!("{one}/assignee"), json!({ "agent": "w1" })).await;
     assert_eq!((&assigned["assignee_id"], &assigned["status"]), (&json!("w1"), &json!("todo")));
     // What keeps it from starting is the board's to say.
@@ -63,7 +63,7 @@ async fn every_change_is_the_commands_own() {
     ];
     for (name, body, status) in moves {
         assert_eq!(ann.change("POST", &format!("{one}/{name}"), body).await["status"], status, "{name}");
-        let What::TaskMoved { forced, by, .. } = last(&house, "web").await.what else { panic!("{name}") };
+        let EventKind::TaskMoved { forced, by, .. } = last(&house, "web").await.what else { panic!("{name}") };
         assert_eq!((forced, by), (false, Party::Owner), "{name}");
     }
     // Done is what is in the target, or insisted on.
@@ -86,7 +86,7 @@ async fn projects_sessions_and_messages_are_changed_too() {
     let house = House::open(Limits::default()).await;
     let owner = Sender::of(&house, "owner");
     assert_eq!(owner.change("POST", "/projects/web/pause", Value::Null).await["paused"], true);
-    assert_eq!(last(&house, "web").await.what, What::ProjectPaused);
+    assert_eq!(last(&house, "web").await.what, EventKind::ProjectPaused);
     assert_eq!(owner.get("/projects").await["items"][1]["paused"], true);
     assert_eq!(owner.change("POST", "/projects/web/resume", Value::Null).await["paused"], false);
 
@@ -95,7 +95,7 @@ async fn projects_sessions_and_messages_are_changed_too() {
     owner.change("POST", &format!("/projects/web/sessions/{session}/stop"), Value::Null).await;
     let stopped = owner.get(&format!("/projects/web/sessions/{session}")).await;
     assert_eq!(stopped["stop"], "stopped_by_owner");
-    assert!(matches!(last(&house, "web").await.what, What::StopRequested { .. }));
+    assert!(matches!(last(&house, "web").await.what, EventKind::StopRequested { .. }));
 
     let message = json!({ "to": "w2", "content": "Well?", "related_task": task });
     let sent = owner.change("POST", "/projects/web/messages", message).await;
@@ -149,7 +149,7 @@ async fn a_task_inside_of_a_tree_is_left_to_its_mover_or_insisted_on() {
         body["force"] = json!(true);
         owner.change(method, &path, body).await;
     }
-    let What::TaskMoved { to, forced, .. } = last(&house, "web").await.what else { panic!() };
+    let EventKind::TaskMoved { to, forced, .. } = last(&house, "web").await.what else { panic!() };
     assert_eq!((to, forced), (Status::InProgress, true));
     // To block and to cancel is the owner's in any case.
     owner.change("POST", &format!("{one}/block"), json!({ "reason": "wait" })).await;

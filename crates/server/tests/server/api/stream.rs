@@ -286,7 +286,7 @@ async fn a_slow_reader_costs_little_and_gets_everything() {
     let event = |number: u64| board::Event {
         at: board::Timestamp(1_800_000_000_000),
         by: owner(),
-        what: board::What::MessageSent {
+        what: board::EventKind::MessageSent {
             message: board::MessageId(number as u32 + 1),
             from: board::Party::Owner,
             to: board::Party::System,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use board::{Actor, Board, Event, SessionId, Settings, Status, What, apply};
+use board::{Actor, Board, Event, EventKind, SessionId, Settings, Status, apply};
 use control::{Project, events_after};
 
 use super::rules::{Judged, Scene};
@@ -56,7 +56,7 @@ impl Oracle {
         if !follows {
             scene.may_act(&event.what)?;
             scene.allowed(&event.what)?;
-            if let What::TaskMoved { task, from, to, .. } = &event.what {
+            if let EventKind::TaskMoved { task, from, to, .. } = &event.what {
                 let rule = scene.rule(*task, *from, *to)?;
                 *self.moves.entry(rule.name.as_str()).or_default() += 1;
             }
@@ -95,16 +95,16 @@ impl Oracle {
 }
 
 /// What an answer tells its caller that it did, as one line.
-fn deed(session: SessionId, what: &What) -> Option<String> {
+fn deed(session: SessionId, what: &EventKind) -> Option<String> {
     let told = match what {
-        What::TaskMoved { task, from, to, .. } => format!("moved {task} {from} {to}"),
-        What::TasksCreated { tasks, .. } => {
+        EventKind::TaskMoved { task, from, to, .. } => format!("moved {task} {from} {to}"),
+        EventKind::TasksCreated { tasks, .. } => {
             format!("created {:?}", tasks.iter().map(|task| task.id).collect::<Vec<_>>())
         }
-        What::TaskAssigned { task, assignee } => {
+        EventKind::TaskAssigned { task, assignee } => {
             format!("assigned {task} {}", assignee.as_ref().map_or("nobody", |agent| agent.as_str()))
         }
-        What::TaskEdited { task, edit } => {
+        EventKind::TaskEdited { task, edit } => {
             let fields = [
                 ("title", edit.title.is_some()),
                 ("description", edit.description.is_some()),
@@ -113,13 +113,13 @@ fn deed(session: SessionId, what: &What) -> Option<String> {
             let fields: Vec<_> = fields.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
             format!("edited {task} {fields:?}")
         }
-        What::DependenciesChanged { task, added, removed } => format!("depends {task} {added:?} {removed:?}"),
-        What::MessageSent { message, .. } => format!("said {message}"),
-        What::CompletionReported { claim, .. } => format!("reported {}", claim.result),
-        What::ActionChosen { choice, .. } => format!("chose {choice}"),
-        What::ContextSaved { .. } => "noted".into(),
-        What::ModelReported { .. } => "is a model".into(),
-        What::LoggedOut { .. } => "left".into(),
+        EventKind::DependenciesChanged { task, added, removed } => format!("depends {task} {added:?} {removed:?}"),
+        EventKind::MessageSent { message, .. } => format!("said {message}"),
+        EventKind::CompletionReported { report, .. } => format!("reported {}", report.result),
+        EventKind::ActionChosen { choice, .. } => format!("chose {choice}"),
+        EventKind::ContextSaved { .. } => "noted".into(),
+        EventKind::ModelReported { .. } => "is a model".into(),
+        EventKind::LoggedOut { .. } => "left".into(),
         _ => return None,
     };
     Some(format!("{session} {told}"))

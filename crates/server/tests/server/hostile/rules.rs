@@ -1,10 +1,10 @@
 //! What may a session do? The rules written a second time: only the lifecycle table and the fold
 //! are the core's.
 
-use board::lifecycle::{self, Guard, Move, Who};
+use board::lifecycle::{self, Guard, Move, TaskRole};
 use board::{
-    Board, Choice, CreatedTask, Driver, EndReason, Event, Field, Fuel, Kind, Outcome, Party, Session, SessionStatus,
-    Status, StopCause, Task, TaskId, Verdict, What,
+    Board, Choice, CreatedTask, Driver, EndReason, Event, EventKind, Field, Fuel, Kind, Outcome, Party, Session,
+    SessionStatus, Status, StopCause, Task, TaskId, Verdict,
 };
 
 /// The session that acts, on the board before its event.
@@ -37,32 +37,32 @@ impl Scene<'_> {
         self.board.agents.get(&self.session.agent).is_some_and(|agent| agent.is_manager())
     }
 
-    fn last(&self) -> Option<&What> {
+    fn last(&self) -> Option<&EventKind> {
         self.trail.last().map(|event| &event.what)
     }
 
     /// Is it no deed of its own, but what the event before it brings with it?
-    pub(super) fn follows(&self, what: &What) -> Judged<bool> {
+    pub(super) fn follows(&self, what: &EventKind) -> Judged<bool> {
         let mine = self.session.id;
         let attached = self.session.driver == Driver::Attached;
         match (what, self.last()) {
             // A limit is reached: the work is parked.
-            (What::FuelSpent { session: Some(session), task, fuel }, _) => {
+            (EventKind::FuelSpent { session: Some(session), task, fuel }, _) => {
                 must(*session == mine && *task == self.session.task(), "it parks only its own work")?;
                 self.spent(*fuel)?;
                 Ok(true)
             }
             (
-                What::TaskMoved { task, from: Status::InProgress, to: Status::Blocked, by: Party::System, .. },
-                Some(What::FuelSpent { task: Some(spent), .. }),
+                EventKind::TaskMoved { task, from: Status::InProgress, to: Status::Blocked, by: Party::System, .. },
+                Some(EventKind::FuelSpent { task: Some(spent), .. }),
             ) => {
                 must(task == spent && Some(*task) == self.session.task(), "only the work that is parked is blocked")?;
                 Ok(true)
             }
             // What is below a cancelled task is cancelled with it.
-            (What::TaskMoved { task, to: Status::Cancelled, forced: false, .. }, Some(_)) => {
+            (EventKind::TaskMoved { task, to: Status::Cancelled, forced: false, .. }, Some(_)) => {
                 let cancelled = |event: &Event| match event.what {
-                    What::TaskMoved { task, to: Status::Cancelled, .. } => Some(task),
+                    EventKind::TaskMoved { task, to: Status::Cancelled, .. } => Some(task),
                     _ => None,
                 };
                 let roots: Vec<_> = self.trail.iter().filter_map(cancelled).collect();
@@ -70,40 +70,40 @@ impl Scene<'_> {
                 Ok(self.board.ancestors(task).any(|above| roots.contains(&above.id)))
             }
             (
-                What::TaskMoved { task, from, to, .. },
-                Some(What::TaskAssigned { task: assigned, assignee: Some(_) }),
+                EventKind::TaskMoved { task, from, to, .. },
+                Some(EventKind::TaskAssigned { task: assigned, assignee: Some(_) }),
             ) if task == assigned => {
                 // Assigning queues it; any other move was asked for in the same instant, and is judged.
                 Ok((*from, *to) == (Status::Backlog, Status::Todo))
             }
             (
-                What::StopRequested { session, cause: StopCause::Unstarted },
-                Some(What::TaskMoved { task, from: Status::InProgress, to: Status::Todo, .. }),
+                EventKind::StopRequested { session, cause: StopCause::Unstarted },
+                Some(EventKind::TaskMoved { task, from: Status::InProgress, to: Status::Todo, .. }),
             ) => {
                 must(self.task(*task)?.live == Some(*session), "only the session of that task is stopped")?;
                 Ok(true)
             }
             // The logout of an agent that was attached by hand is its end, and is judged (V7).
-            (What::ProcessEnded { session, end, .. }, Some(What::LoggedOut { .. })) => {
+            (EventKind::ProcessEnded { session, end, .. }, Some(EventKind::LoggedOut { .. })) => {
                 must(*session == mine && attached, "only an attached agent ends itself")?;
                 must(end.reason == EndReason::Exited && end.exit_code == Some(0), "it just left")?;
                 Ok(true)
             }
-            (What::Judged { session, verdict }, Some(What::ProcessEnded { .. })) => {
+            (EventKind::Judged { session, verdict }, Some(EventKind::ProcessEnded { .. })) => {
                 must(*session == mine && attached, "only an attached agent is judged by its logout")?;
                 if let Some(Verdict::Done) = verdict {
-                    let claim = self.session.claim.as_ref().ok_or("done without a report")?;
-                    must(claim.result == Outcome::Success, "done without success")?;
+                    let report = self.session.report.as_ref().ok_or("done without a report")?;
+                    must(report.result == Outcome::Success, "done without success")?;
                     let own = self.own()?;
                     must(self.board.unsettled_children(own).next().is_none(), "done with open children")?;
                 }
                 Ok(true)
             }
-            (What::FuelSpent { session: None, task, .. }, Some(What::Judged { .. })) => {
+            (EventKind::FuelSpent { session: None, task, .. }, Some(EventKind::Judged { .. })) => {
                 must(*task == self.session.task() && attached, "it parks only its own work")?;
                 Ok(true)
             }
-            (What::TaskMoved { task, to, .. }, Some(What::Judged { verdict: Some(verdict), .. })) => {
+            (EventKind::TaskMoved { task, to, .. }, Some(EventKind::Judged { verdict: Some(verdict), .. })) => {
                 must(Some(*task) == self.session.task() && attached, "only its own task is judged")?;
                 let expected = match verdict {
                     Verdict::Done => Status::Done,
@@ -129,25 +129,25 @@ impl Scene<'_> {
     }
 
     /// S3, N7: it is live, and not interrupted unless it only looks, notes or leaves.
-    pub(super) fn may_act(&self, what: &What) -> Judged {
+    pub(super) fn may_act(&self, what: &EventKind) -> Judged {
         let session = self.session;
         let live = matches!(session.status, SessionStatus::Starting | SessionStatus::Running);
         must(live && !session.logged_out, "the session is over")?;
         let harmless = matches!(
             what,
-            What::StepGiven { .. }
-                | What::StepRepeated { .. }
-                | What::TaskFetched { .. }
-                | What::ContextSaved { .. }
-                | What::LoggedOut { .. }
-                | What::CallsCounted { .. }
-                | What::MessagesShown { .. }
+            EventKind::ActionGiven { .. }
+                | EventKind::ActionRepeated { .. }
+                | EventKind::TaskFetched { .. }
+                | EventKind::ContextSaved { .. }
+                | EventKind::LoggedOut { .. }
+                | EventKind::CallsCounted { .. }
+                | EventKind::MessagesShown { .. }
         );
         if !harmless {
             must(!self.is_interrupted(), "the session is interrupted")?;
-            must(session.claim.is_none(), "the session has reported")?;
+            must(session.report.is_none(), "the session has reported")?;
         }
-        let leaving = matches!(what, What::StepGiven { .. } | What::LoggedOut { .. });
+        let leaving = matches!(what, EventKind::ActionGiven { .. } | EventKind::LoggedOut { .. });
         let spent = session.calls >= self.board.settings.limits.max_calls;
         must(!spent || leaving, "the session's calls are spent")
     }
@@ -163,21 +163,21 @@ impl Scene<'_> {
             || self.board.ancestors(task).any(|above| above.status != Status::InProgress)
     }
 
-    pub(super) fn allowed(&self, what: &What) -> Judged {
+    pub(super) fn allowed(&self, what: &EventKind) -> Judged {
         match what {
-            What::TasksCreated { tasks, key } => {
+            EventKind::TasksCreated { tasks, key } => {
                 if let Some(key) = key {
                     text(Field::Key, key)?;
                 }
                 self.may_create(tasks)
             }
-            What::TaskEdited { task, edit } => {
+            EventKind::TaskEdited { task, edit } => {
                 self.may_change(*task)?;
                 edit.title.as_ref().map_or(Ok(()), |title| text(Field::Title, title))?;
                 edit.description.as_ref().map_or(Ok(()), |words| text(Field::Description, words))?;
                 must(edit.task_type.is_none() && edit.labels.is_none(), "an agent changes neither type nor labels")
             }
-            What::TaskAssigned { task, assignee } => {
+            EventKind::TaskAssigned { task, assignee } => {
                 let task = self.may_change(*task)?;
                 must(!task.is_step() && task.status != Status::InProgress, "it cannot be given away now")?;
                 let Some(assignee) = assignee else { return Ok(()) };
@@ -186,7 +186,7 @@ impl Scene<'_> {
                 let deepest = task.depth >= self.board.settings.limits.max_depth;
                 must(!(deepest && agent.is_manager()), "a manager at the greatest depth")
             }
-            What::DependenciesChanged { task, added, removed } => {
+            EventKind::DependenciesChanged { task, added, removed } => {
                 let task = self.may_change(*task)?;
                 must(added.is_empty() || task.status != Status::InProgress, "it is in progress")?;
                 must(removed.iter().all(|on| task.dependencies.contains(on)), "what it removes is not there")?;
@@ -195,11 +195,11 @@ impl Scene<'_> {
                     must(!self.leads_to(*on, task.id), "a cycle")
                 })
             }
-            What::TaskMoved { task, from, to, by, reason, forced } => {
+            EventKind::TaskMoved { task, from, to, by, reason, forced } => {
                 must(!forced && *by == self.me(), "an agent moves in its own name, without force")?;
                 self.may_move(*task, *from, *to, reason.as_deref())
             }
-            What::ActionChosen { choice, reason, .. } => {
+            EventKind::ActionChosen { choice, reason, .. } => {
                 reason.as_ref().map_or(Ok(()), |reason| text(Field::Reason, reason))?;
                 must(self.is_manager(), "only managers choose")?;
                 let own = self.own()?;
@@ -215,27 +215,27 @@ impl Scene<'_> {
                     Choice::Adjust => Ok(()),
                 }
             }
-            What::CompletionReported { claim, .. } => {
-                text(Field::Summary, &claim.summary)?;
+            EventKind::CompletionReported { report, .. } => {
+                text(Field::Summary, &report.summary)?;
                 let own = self.own()?;
                 must(own.status == Status::InProgress, "it is not in progress")?;
                 let done = self.board.children(own).any(|child| child.status == Status::Done);
                 let open = self.board.unsettled_children(own).next().is_some();
-                must(claim.result != Outcome::Success || !open, "children are open")?;
-                must(claim.result != Outcome::Success || !self.is_manager() || done, "nothing is done")
+                must(report.result != Outcome::Success || !open, "children are open")?;
+                must(report.result != Outcome::Success || !self.is_manager() || done, "nothing is done")
             }
-            What::ContextSaved { context, .. } => {
+            EventKind::ContextSaved { context, .. } => {
                 self.own()?;
                 let texts = [&context.progress, &context.findings, &context.blockers, &context.next_steps];
                 texts.into_iter().flatten().try_for_each(|words| text(Field::Context, words))
             }
-            What::TaskFetched { .. } => self.own().map(drop),
-            What::ModelReported { report, .. } => {
+            EventKind::TaskFetched { .. } => self.own().map(drop),
+            EventKind::ModelReported { report, .. } => {
                 text(Field::Model, &report.provider)?;
                 text(Field::Model, &report.model_id)
             }
-            What::MessagesShown { .. } => must(self.session.task().is_none(), "only a chat reads messages"),
-            What::MessageSent { from, to, content, related_task, .. } => {
+            EventKind::MessagesShown { .. } => must(self.session.task().is_none(), "only a chat reads messages"),
+            EventKind::MessageSent { from, to, content, related_task, .. } => {
                 text(Field::Message, content)?;
                 must(*from == self.me() && from != to, "it speaks for itself, to others")?;
                 must(self.session.messages < self.board.settings.limits.max_messages, "no messages are left")?;
@@ -246,25 +246,26 @@ impl Scene<'_> {
                     Party::System => Err("there is nobody".into()),
                 }
             }
-            What::StepGiven { .. } | What::StepRepeated { .. } | What::LoggedOut { .. } | What::CallsCounted { .. } => {
-                Ok(())
-            }
-            What::ProjectConfigured { .. }
-            | What::ProjectPaused
-            | What::ProjectResumed
-            | What::RosterApplied { .. }
-            | What::PasskeySet { .. }
-            | What::AccountParked { .. }
-            | What::BranchRecorded { .. }
-            | What::SessionClaimed { .. }
-            | What::SessionRunning { .. }
-            | What::LeasesRenewed { .. }
-            | What::StopRequested { .. }
-            | What::ProcessEnded { .. }
-            | What::WorkspaceExamined { .. }
-            | What::Judged { .. }
-            | What::FuelSpent { .. }
-            | What::MessageExpired { .. } => Err("that is not an agent's".into()),
+            EventKind::ActionGiven { .. }
+            | EventKind::ActionRepeated { .. }
+            | EventKind::LoggedOut { .. }
+            | EventKind::CallsCounted { .. } => Ok(()),
+            EventKind::ProjectConfigured { .. }
+            | EventKind::ProjectPaused
+            | EventKind::ProjectResumed
+            | EventKind::RosterApplied { .. }
+            | EventKind::PasskeySet { .. }
+            | EventKind::AccountParked { .. }
+            | EventKind::BranchRecorded { .. }
+            | EventKind::SessionClaimed { .. }
+            | EventKind::SessionRunning { .. }
+            | EventKind::LeasesRenewed { .. }
+            | EventKind::StopRequested { .. }
+            | EventKind::ProcessEnded { .. }
+            | EventKind::WorkspaceExamined { .. }
+            | EventKind::Judged { .. }
+            | EventKind::FuelSpent { .. }
+            | EventKind::MessageExpired { .. } => Err("that is not an agent's".into()),
         }?;
         let about = what.session();
         must(about.is_none_or(|session| session == self.session.id), "that is about another session")
@@ -371,12 +372,12 @@ impl Scene<'_> {
         }
         let own_step = task.is_step() && task.parent == self.session.task() && task.parent.is_some();
         let own_task = self.session.task() == Some(id) && task.assignee.as_ref() == Some(&self.session.agent);
-        let is = |who: &Who| match who {
-            Who::Mover => self.is_mover(task),
-            Who::Assignee => own_step || own_task,
-            Who::Doer => own_step,
-            Who::Blocker => task.block.as_ref().is_some_and(|block| block.by == self.me()),
-            Who::Owner | Who::OwnerMerged | Who::Verdict => false,
+        let is = |who: &TaskRole| match who {
+            TaskRole::Mover => self.is_mover(task),
+            TaskRole::Assignee => own_step || own_task,
+            TaskRole::Doer => own_step,
+            TaskRole::Blocker => task.block.as_ref().is_some_and(|block| block.by == self.me()),
+            TaskRole::Owner | TaskRole::OwnerMerged | TaskRole::Verdict => false,
         };
         must(rule.by.iter().any(is), format!("{} is not this session's", rule.name))?;
         rule.guards.iter().try_for_each(|guard| self.guarded(task, *guard, rule.name, reason))
@@ -402,7 +403,7 @@ impl Scene<'_> {
             Guard::ParentUnsettled => must(!parent.is_some_and(|parent| parent.is_settled()), "its parent is settled"),
             Guard::NotUnderJudgement => {
                 let session = parent.and_then(|parent| parent.live).and_then(|id| self.board.sessions.get(&id));
-                let judged = session.is_some_and(|s| s.claim.is_some() || s.status == SessionStatus::Verifying);
+                let judged = session.is_some_and(|s| s.report.is_some() || s.status == SessionStatus::Verifying);
                 must(!judged, "its parent is being judged")
             }
         }

@@ -104,7 +104,7 @@ impl Staff {
                 self.submit(Actor::Runner(runner()), examine).await;
                 continue;
             }
-            let over = session.logged_out || session.claim.is_some() || board::interrupt(&board, &session).is_some();
+            let over = session.logged_out || session.report.is_some() || board::interrupt(&board, &session).is_some();
             let end = match over {
                 true => ProcessEnd::exited(0),
                 false if self.dice.random_ratio(1, 150) => ProcessEnd::because(EndReason::Signaled),

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use board::lifecycle::Move;
-use board::{AgentId, Command, Completion, DependsOn, NewTask, Party, Priority, TaskEdit, TaskId, TaskType, What};
+use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Party, Priority, TaskEdit, TaskId, TaskType};
 use http::{StatusCode, header};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -83,7 +83,7 @@ pub(super) async fn create(
     let command = Command::CreateTasks { parent, tasks: vec![new], key: key.clone() };
     let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
     let created = receipt.events.iter().find_map(|event| match &event.what {
-        What::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+        EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
         _ => None,
     });
     let status = if created.is_some() { StatusCode::CREATED } else { StatusCode::OK };

@@ -140,8 +140,9 @@ pub(super) async fn offers(
         return Ok(Json(Offers { moves: Vec::new(), may_edit: false, refusal: Some(refusal) }));
     }
     let merged = task.status == Status::InProgress && window.is_merged(&open, task).await?;
-    let offer = |offer: board::Offer| Offer { name: offer.name, to: offer.to, needs_reason: offer.needs_reason };
-    let moves = board::offers(&open.board, &person.actor(), task, merged, open.now).into_iter().map(offer).collect();
+    let offer = |offer: board::LegalMove| Offer { name: offer.name, to: offer.to, needs_reason: offer.needs_reason };
+    let moves =
+        board::legal_moves(&open.board, &person.actor(), task, merged, open.now).into_iter().map(offer).collect();
     let refusal = board::may_edit(&open.board, &person.actor(), task, open.now).err().map(|refusal| Refused {
         code: refusal.code(),
         detail: refusal.message(person.language),

@@ -22,13 +22,13 @@ pub(crate) struct Planned {
 }
 
 /// The board as it would be: with tasks that are planned, and with one more dependency.
-pub(crate) struct Plan<'a> {
+pub(crate) struct DependencyPlan<'a> {
     pub(crate) board: &'a Board,
     pub(crate) planned: &'a [Planned],
     pub(crate) extra: Option<(TaskId, TaskId)>,
 }
 
-impl Plan<'_> {
+impl DependencyPlan<'_> {
     /// The chain of tasks by which `task` would wait for itself if it depended on `dependency`.
     pub(crate) fn cycle(&self, task: TaskId, dependency: TaskId) -> Option<Vec<TaskId>> {
         let mut seen = BTreeSet::new();

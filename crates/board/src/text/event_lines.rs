@@ -3,7 +3,7 @@
 use super::instructions::feedback;
 use super::{Phrase, list, phrase};
 use crate::board::Board;
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::session::{EndReason, ProcessEnd};
 use crate::task::Status;
 use crate::verdict::{CheckOutcome, Merge, Verdict, WorkspaceFacts};
@@ -11,7 +11,7 @@ use crate::{Language, Party, SessionId};
 
 /// How a line is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub enum Tone {
     Plain,
     Good,
     Bad,
@@ -19,154 +19,160 @@ pub enum Mood {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
-    pub mood: Mood,
+pub struct EventLine {
+    pub tone: Tone,
     pub text: String,
 }
 
 /// The lines for an event; none for what only keeps the books.
-pub fn news(board: &Board, event: &Event, language: Language) -> Vec<News> {
-    Teller { board, language }.tell(event)
+pub fn event_lines(board: &Board, event: &Event, language: Language) -> Vec<EventLine> {
+    EventFormatter { board, language }.lines(event)
 }
 
-struct Teller<'a> {
+struct EventFormatter<'a> {
     board: &'a Board,
     language: Language,
 }
 
 type Arguments<'a> = &'a [&'a dyn std::fmt::Display];
 
-impl Teller<'_> {
-    fn line(&self, mood: Mood, wording: Phrase, arguments: Arguments<'_>) -> Vec<News> {
-        vec![News { mood, text: wording.say(self.language, arguments) }]
+impl EventFormatter<'_> {
+    fn line(&self, tone: Tone, wording: Phrase, arguments: Arguments<'_>) -> Vec<EventLine> {
+        vec![EventLine { tone, text: wording.say(self.language, arguments) }]
     }
 
-    fn tell(&self, event: &Event) -> Vec<News> {
+    fn lines(&self, event: &Event) -> Vec<EventLine> {
         match &event.what {
-            What::TasksCreated { tasks, .. } => tasks.iter().flat_map(|task| self.created(task)).collect(),
-            What::TaskEdited { task, .. } => self.line(Mood::Quiet, phrase("{0} is edited", "{0} を編集"), &[task]),
-            What::TaskAssigned { task, assignee: Some(agent) } => {
-                self.line(Mood::Quiet, phrase("{0} is given to {1}", "{0} を {1} に割り当て"), &[task, agent])
+            EventKind::TasksCreated { tasks, .. } => tasks.iter().flat_map(|task| self.created(task)).collect(),
+            EventKind::TaskEdited { task, .. } => {
+                self.line(Tone::Quiet, phrase("{0} is edited", "{0} を編集"), &[task])
             }
-            What::TaskAssigned { task, assignee: None } => {
-                self.line(Mood::Quiet, phrase("{0} is given to nobody", "{0} の割り当てを解除"), &[task])
+            EventKind::TaskAssigned { task, assignee: Some(agent) } => {
+                self.line(Tone::Quiet, phrase("{0} is given to {1}", "{0} を {1} に割り当て"), &[task, agent])
             }
-            What::DependenciesChanged { task, added, removed } => {
+            EventKind::TaskAssigned { task, assignee: None } => {
+                self.line(Tone::Quiet, phrase("{0} is given to nobody", "{0} の割り当てを解除"), &[task])
+            }
+            EventKind::DependenciesChanged { task, added, removed } => {
                 let said = [("+", added), ("−", removed)]
                     .map(|(sign, ids)| ids.iter().map(|id| format!("{sign}{id}")).collect::<Vec<_>>().join(" "));
                 let said = said.join(" ");
-                self.line(Mood::Quiet, phrase("{0} waits for: {1}", "{0} の依存: {1}"), &[task, &said.trim()])
+                self.line(Tone::Quiet, phrase("{0} waits for: {1}", "{0} の依存: {1}"), &[task, &said.trim()])
             }
             // To assign it does that too.
-            What::TaskMoved { from: Status::Backlog, to: Status::Todo, .. } => Vec::new(),
-            What::TaskMoved { task, to, by, reason, .. } => self.moved(*task, *to, by, reason.as_deref()),
-            What::SessionClaimed { session, agent, purpose, .. } => match purpose.task() {
+            EventKind::TaskMoved { from: Status::Backlog, to: Status::Todo, .. } => Vec::new(),
+            EventKind::TaskMoved { task, to, by, reason, .. } => self.moved(*task, *to, by, reason.as_deref()),
+            EventKind::SessionClaimed { session, agent, purpose, .. } => match purpose.task() {
                 Some(task) => {
                     let said = phrase("{0} {1} starts for {2}", "{0} {1} が {2} を開始");
-                    self.line(Mood::Plain, said, &[session, agent, &task])
+                    self.line(Tone::Plain, said, &[session, agent, &task])
                 }
                 None => self.line(
-                    Mood::Plain,
+                    Tone::Plain,
                     phrase("{0} {1} starts to chat", "{0} {1} がチャットを開始"),
                     &[session, agent],
                 ),
             },
-            What::StopRequested { session, cause } => {
-                self.line(Mood::Plain, phrase("{0} is told to stop: {1}", "{0} に停止を指示: {1}"), &[session, cause])
+            EventKind::StopRequested { session, cause } => {
+                self.line(Tone::Plain, phrase("{0} is told to stop: {1}", "{0} に停止を指示: {1}"), &[session, cause])
             }
-            What::ActionChosen { session, choice, .. } => {
+            EventKind::ActionChosen { session, choice, .. } => {
                 let (who, choice) = (self.who(*session), choice.as_str());
-                self.line(Mood::Quiet, phrase("{0} chooses to {1}", "{0} の選択: {1}"), &[&who, &choice])
+                self.line(Tone::Quiet, phrase("{0} chooses to {1}", "{0} の選択: {1}"), &[&who, &choice])
             }
-            What::CompletionReported { session, claim } => {
-                let (who, summary) = (self.who(*session), one_line(&claim.summary));
+            EventKind::CompletionReported { session, report } => {
+                let (who, summary) = (self.who(*session), one_line(&report.summary));
                 self.line(
-                    Mood::Quiet,
+                    Tone::Quiet,
                     phrase("{0} says: {1}, {2}", "{0} の報告: {1}、{2}"),
-                    &[&who, &claim.result, &summary],
+                    &[&who, &report.result, &summary],
                 )
             }
-            What::ProcessEnded { session, end, .. } => self.ended(*session, end),
-            What::WorkspaceExamined { session, facts } => self.examined(*session, facts),
-            What::Judged { session, verdict: Some(Verdict::Rejected(why)) } => {
+            EventKind::ProcessEnded { session, end, .. } => self.ended(*session, end),
+            EventKind::WorkspaceExamined { session, facts } => self.examined(*session, facts),
+            EventKind::Judged { session, verdict: Some(Verdict::Rejected(why)) } => {
                 let (who, why) = (self.who(*session), one_line(&feedback(why, self.language)));
                 let said = phrase("{0} the work of {1} is sent back: {2}", "{0} {1} の作業を差し戻し: {2}");
-                self.line(Mood::Bad, said, &[session, &who, &why])
+                self.line(Tone::Bad, said, &[session, &who, &why])
             }
-            What::AccountParked { account, until } => {
+            EventKind::AccountParked { account, until } => {
                 let said = phrase("{0} is rate limited until {1}", "{0} は {1} までレート制限");
-                self.line(Mood::Bad, said, &[account, until])
+                self.line(Tone::Bad, said, &[account, until])
             }
-            What::FuelSpent { task: Some(task), fuel, .. } => self.line(
-                Mood::Bad,
+            EventKind::FuelSpent { task: Some(task), fuel, .. } => self.line(
+                Tone::Bad,
                 phrase("{0} has spent its {1}", "{0} は {1} を使い切りました"),
                 &[task, &fuel.as_str()],
             ),
-            What::MessageSent { from, to, content, .. } => {
+            EventKind::MessageSent { from, to, content, .. } => {
                 let (from, to) = (self.party(from), self.party(to));
-                self.line(Mood::Plain, phrase("{0} → {1}: {2}", "{0} → {1}: {2}"), &[&from, &to, &one_line(content)])
+                self.line(Tone::Plain, phrase("{0} → {1}: {2}", "{0} → {1}: {2}"), &[&from, &to, &one_line(content)])
             }
-            What::MessageExpired { message } => {
-                self.line(Mood::Bad, phrase("{0} expired unread", "{0} は未読のまま期限切れ"), &[message])
+            EventKind::MessageExpired { message } => {
+                self.line(Tone::Bad, phrase("{0} expired unread", "{0} は未読のまま期限切れ"), &[message])
             }
-            What::RosterApplied { present, left } => {
+            EventKind::RosterApplied { present, left } => {
                 let said =
                     present.iter().map(|spec| format!("+{}", spec.id)).chain(left.iter().map(|id| format!("−{id}")));
                 let said = list(&said.collect::<Vec<_>>());
-                self.line(Mood::Quiet, phrase("the roster changes: {0}", "メンバーの変更: {0}"), &[&said])
+                self.line(Tone::Quiet, phrase("the roster changes: {0}", "メンバーの変更: {0}"), &[&said])
             }
-            What::ProjectConfigured { .. } => self.line(Mood::Quiet, phrase("the settings change", "設定の変更"), &[]),
-            What::ProjectPaused => {
-                self.line(Mood::Plain, phrase("the project is paused", "プロジェクトを一時停止"), &[])
+            EventKind::ProjectConfigured { .. } => {
+                self.line(Tone::Quiet, phrase("the settings change", "設定の変更"), &[])
             }
-            What::ProjectResumed => self.line(Mood::Plain, phrase("the project goes on", "プロジェクトを再開"), &[]),
-            What::PasskeySet { .. }
-            | What::BranchRecorded { .. }
-            | What::SessionRunning { .. }
-            | What::LeasesRenewed { .. }
-            | What::Judged { .. }
-            | What::ModelReported { .. }
-            | What::TaskFetched { .. }
-            | What::StepGiven { .. }
-            | What::StepRepeated { .. }
-            | What::ContextSaved { .. }
-            | What::LoggedOut { .. }
-            | What::CallsCounted { .. }
-            | What::FuelSpent { task: None, .. }
-            | What::MessagesShown { .. } => Vec::new(),
+            EventKind::ProjectPaused => {
+                self.line(Tone::Plain, phrase("the project is paused", "プロジェクトを一時停止"), &[])
+            }
+            EventKind::ProjectResumed => {
+                self.line(Tone::Plain, phrase("the project goes on", "プロジェクトを再開"), &[])
+            }
+            EventKind::PasskeySet { .. }
+            | EventKind::BranchRecorded { .. }
+            | EventKind::SessionRunning { .. }
+            | EventKind::LeasesRenewed { .. }
+            | EventKind::Judged { .. }
+            | EventKind::ModelReported { .. }
+            | EventKind::TaskFetched { .. }
+            | EventKind::ActionGiven { .. }
+            | EventKind::ActionRepeated { .. }
+            | EventKind::ContextSaved { .. }
+            | EventKind::LoggedOut { .. }
+            | EventKind::CallsCounted { .. }
+            | EventKind::FuelSpent { task: None, .. }
+            | EventKind::MessagesShown { .. } => Vec::new(),
         }
     }
 
-    fn created(&self, task: &crate::CreatedTask) -> Vec<News> {
+    fn created(&self, task: &crate::CreatedTask) -> Vec<EventLine> {
         let (by, title) = (self.party(&task.creator), one_line(&task.title));
         match &task.assignee {
             Some(agent) => {
                 let said = phrase("{0} created by {1} for {2}: {3}", "{1} が {2} に {0} を作成: {3}");
-                self.line(Mood::Plain, said, &[&task.id, &by, agent, &title])
+                self.line(Tone::Plain, said, &[&task.id, &by, agent, &title])
             }
             None => self.line(
-                Mood::Plain,
+                Tone::Plain,
                 phrase("{0} created by {1}: {2}", "{1} が {0} を作成: {2}"),
                 &[&task.id, &by, &title],
             ),
         }
     }
 
-    fn moved(&self, id: crate::TaskId, to: Status, by: &Party, reason: Option<&str>) -> Vec<News> {
+    fn moved(&self, id: crate::TaskId, to: Status, by: &Party, reason: Option<&str>) -> Vec<EventLine> {
         let task = self.board.tasks.get(&id);
-        let mood = match to {
-            _ if task.is_some_and(|task| task.is_step()) => Mood::Quiet,
-            Status::Done => Mood::Good,
-            Status::Failed | Status::Blocked => Mood::Bad,
-            Status::Backlog | Status::Todo | Status::InProgress | Status::Cancelled => Mood::Plain,
+        let tone = match to {
+            _ if task.is_some_and(|task| task.is_step()) => Tone::Quiet,
+            Status::Done => Tone::Good,
+            Status::Failed | Status::Blocked => Tone::Bad,
+            Status::Backlog | Status::Todo | Status::InProgress | Status::Cancelled => Tone::Plain,
         };
         let why = reason.map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
         let title = task.map(|task| one_line(&task.title)).unwrap_or_default();
         let said = phrase("{0} {1} by {2}{3}  ({4})", "{0} {1}（{2}）{3}  「{4}」");
-        self.line(mood, said, &[&id, &to, &self.party(by), &why, &title])
+        self.line(tone, said, &[&id, &to, &self.party(by), &why, &title])
     }
 
-    fn ended(&self, session: SessionId, end: &ProcessEnd) -> Vec<News> {
+    fn ended(&self, session: SessionId, end: &ProcessEnd) -> Vec<EventLine> {
         let how = match (end.reason, end.exit_code, &end.signal) {
             (EndReason::Exited, Some(0), _) => return Vec::new(),
             (EndReason::Exited, code, _) => {
@@ -178,20 +184,20 @@ impl Teller<'_> {
             (reason, ..) => reason.to_string(),
         };
         let error = end.error.as_ref().map(|error| format!(": {}", one_line(error))).unwrap_or_default();
-        let mood = if end.reason == EndReason::Stopped { Mood::Plain } else { Mood::Bad };
+        let tone = if end.reason == EndReason::Stopped { Tone::Plain } else { Tone::Bad };
         self.line(
-            mood,
+            tone,
             phrase("{0} {1} ended: {2}{3}", "{0} {1} が終了: {2}{3}"),
             &[&session, &self.who(session), &how, &error],
         )
     }
 
-    fn examined(&self, session: SessionId, facts: &WorkspaceFacts) -> Vec<News> {
+    fn examined(&self, session: SessionId, facts: &WorkspaceFacts) -> Vec<EventLine> {
         let mut lines = Vec::new();
         for check in &facts.checks {
-            let mood = if check.outcome == CheckOutcome::Pass { Mood::Quiet } else { Mood::Bad };
+            let tone = if check.outcome == CheckOutcome::Pass { Tone::Quiet } else { Tone::Bad };
             let said = phrase("{0} check {1}: {2}", "{0} チェック {1}: {2}");
-            lines.extend(self.line(mood, said, &[&session, &one_line(&check.name), &check.outcome]));
+            lines.extend(self.line(tone, said, &[&session, &one_line(&check.name), &check.outcome]));
         }
         match &facts.merge {
             Merge::Merged { commit } => {
@@ -200,11 +206,11 @@ impl Teller<'_> {
                     "{0} the work of {1} is merged as {2}, {3} files",
                     "{0} {1} の作業を {2} としてマージ、{3} ファイル",
                 );
-                lines.extend(self.line(Mood::Good, said, &[&session, &self.who(session), &short, &files]));
+                lines.extend(self.line(Tone::Good, said, &[&session, &self.who(session), &short, &files]));
             }
             Merge::Waiting { reason, .. } => {
                 let said = phrase("{0} waits to be merged: {1}", "{0} はマージ待ち: {1}");
-                lines.extend(self.line(Mood::Bad, said, &[&session, &one_line(reason)]));
+                lines.extend(self.line(Tone::Bad, said, &[&session, &one_line(reason)]));
             }
             Merge::NotTried | Merge::Conflict { .. } => {}
         }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use board::{Board, Language, Mood, News, one_line};
+use board::{Board, EventLine, Language, Tone, one_line};
 use runner::Notice;
 use tokio::sync::mpsc;
 
@@ -20,18 +20,18 @@ impl Printer {
         Self { colour: std::io::stdout().is_terminal() && !plain }
     }
 
-    pub(crate) fn line(self, at: board::Timestamp, news: &News) -> String {
+    pub(crate) fn line(self, at: board::Timestamp, line: &EventLine) -> String {
         let time = clock(at);
-        let code = match news.mood {
-            Mood::Plain => "",
-            Mood::Good => "\u{1b}[32m",
-            Mood::Bad => "\u{1b}[33m",
-            Mood::Quiet => "\u{1b}[2m",
+        let code = match line.tone {
+            Tone::Plain => "",
+            Tone::Good => "\u{1b}[32m",
+            Tone::Bad => "\u{1b}[33m",
+            Tone::Quiet => "\u{1b}[2m",
         };
         if self.colour && !code.is_empty() {
-            format!("\u{1b}[2m{time}\u{1b}[0m {code}{}\u{1b}[0m", news.text)
+            format!("\u{1b}[2m{time}\u{1b}[0m {code}{}\u{1b}[0m", line.text)
         } else {
-            format!("{time} {}", news.text)
+            format!("{time} {}", line.text)
         }
     }
 }
@@ -43,7 +43,7 @@ fn clock(at: board::Timestamp) -> String {
 }
 
 /// Shows what happens for as long as it is to go on; without `text`, it only waits.
-pub(crate) async fn narrate(
+pub(crate) async fn print_events(
     mut events: Events,
     mut notices: mpsc::UnboundedReceiver<Notice>,
     language: Language,
@@ -52,16 +52,16 @@ pub(crate) async fn narrate(
 ) {
     let printer = Printer::new();
     let project = events.project().clone();
-    let show = |at, news: &News| {
+    let show = |at, line: &EventLine| {
         if text {
-            let _ = writeln!(std::io::stdout(), "{}", printer.line(at, news));
+            let _ = writeln!(std::io::stdout(), "{}", printer.line(at, line));
         }
     };
     let mut boards = project.writer().watch();
     loop {
         let board = boards.borrow_and_update().clone();
         for event in events.new_ones().await {
-            board::news(&board, &event, language).iter().for_each(|news| show(event.at, news));
+            board::event_lines(&board, &event, language).iter().for_each(|line| show(event.at, line));
         }
         if !go_on(&board) {
             return;
@@ -73,17 +73,17 @@ pub(crate) async fn narrate(
     }
 }
 
-fn of_notice(notice: &Notice) -> News {
-    let (mood, text) = match notice {
+fn of_notice(notice: &Notice) -> EventLine {
+    let (tone, text) = match notice {
         Notice::DiskFull { free, floor } => {
             let text =
                 format!("nothing is started: {} MiB are free on the disk, {} are wanted", free >> 20, floor >> 20);
-            (Mood::Bad, text)
+            (Tone::Bad, text)
         }
         Notice::Adopted { running, ended } => {
-            (Mood::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
+            (Tone::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
         }
-        Notice::Trouble(text) => (Mood::Bad, one_line(text)),
+        Notice::Trouble(text) => (Tone::Bad, one_line(text)),
     };
-    News { mood, text }
+    EventLine { tone, text }
 }

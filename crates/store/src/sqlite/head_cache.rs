@@ -19,11 +19,11 @@ use crate::{Head, StoreError, StreamName};
 const HEADER: usize = 48;
 
 /// Whoever asks less often than this is served sooner without all that.
-const OFTEN: u32 = 8;
+const CALLS_BEFORE_CACHING: u32 = 8;
 
 /// What is known of the heads while the index looks like this.
 #[derive(Default)]
-pub(super) struct Heads {
+pub(super) struct HeadCache {
     state: Mutex<State>,
 }
 
@@ -31,13 +31,13 @@ pub(super) struct Heads {
 struct State {
     /// How often it was asked without an index.
     asked: u32,
-    index: Option<Index>,
+    index: Option<WalIndex>,
     header: Option<[u8; HEADER]>,
     heads: HashMap<StreamName, Head>,
 }
 
 /// The index of the log, in a file beside the store's.
-struct Index {
+struct WalIndex {
     /// Never closed: POSIX takes away all locks that a process has on a file when it closes any of
     /// its descriptors, and SQLite's locks are on this one.
     file: ManuallyDrop<File>,
@@ -45,7 +45,7 @@ struct Index {
     _keeper: Connection,
 }
 
-impl Heads {
+impl HeadCache {
     pub(super) fn head(&self, pool: &Pool, stream: &StreamName) -> Result<Head, StoreError> {
         let before = {
             let mut state = self.state();
@@ -85,11 +85,11 @@ impl State {
     fn read_header(&mut self, pool: &Pool) -> Option<[u8; HEADER]> {
         if self.index.is_none() {
             self.asked += 1;
-            if self.asked < OFTEN {
+            if self.asked < CALLS_BEFORE_CACHING {
                 return None;
             }
             self.asked = 0;
-            self.index = Index::open(pool);
+            self.index = WalIndex::open(pool);
         }
         let mut both = [0; 2 * HEADER];
         self.index.as_ref()?.file.read_exact_at(&mut both, 0).ok()?;
@@ -98,7 +98,7 @@ impl State {
     }
 }
 
-impl Index {
+impl WalIndex {
     fn open(pool: &Pool) -> Option<Self> {
         let keeper = pool.take().ok()?;
         // Reading makes the connection open the index.

@@ -1,13 +1,16 @@
 //! What is offered to somebody: is it what would be admitted, and nothing else?
 
 use board::lifecycle::TABLE;
-use board::{Actor, Code, Command, Destination, Offer, Status, TaskId, may_edit, offers};
+use board::{Actor, Code, Command, Destination, LegalMove, Status, TaskId, legal_moves, may_edit};
 
 use crate::team::Team;
 use crate::world::{World, owner};
 
 fn names(world: &World, actor: &Actor, task: TaskId, merged: bool) -> Vec<&'static str> {
-    offers(&world.board, actor, world.task(task), merged, world.now).iter().map(|offer| offer.name.as_str()).collect()
+    legal_moves(&world.board, actor, world.task(task), merged, world.now)
+        .iter()
+        .map(|legal| legal.name.as_str())
+        .collect()
 }
 
 /// L1, W2: a task at the top is the owner's, in every status.
@@ -21,8 +24,8 @@ fn a_top_level_task_is_the_owners() {
     assert_eq!(names(&world, &owner(), task, true), ["unstart", "block", "finish", "cancel"]);
     assert_eq!(may_edit(&world.board, &owner(), world.task(task), world.now), Ok(()));
     world.go(&owner(), task, Status::Blocked);
-    let back = Offer { name: board::lifecycle::Move::Unblock, to: Status::InProgress, needs_reason: false };
-    assert!(offers(&world.board, &owner(), world.task(task), false, world.now).contains(&back));
+    let back = LegalMove { name: board::lifecycle::Move::Unblock, to: Status::InProgress, needs_reason: false };
+    assert!(legal_moves(&world.board, &owner(), world.task(task), false, world.now).contains(&back));
     world.go(&owner(), task, Status::Cancelled);
     assert_eq!(names(&world, &owner(), task, true), Vec::<&str>::new());
 }

@@ -11,7 +11,7 @@ use crate::{Actor, Timestamp};
 
 /// A move that would be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct LegalMove {
     pub name: Move,
     pub to: Status,
     /// It must be said why.
@@ -19,7 +19,7 @@ pub struct Offer {
 }
 
 /// The moves that are open to an actor. `merged` says that its branch was seen in the target.
-pub fn offers(board: &Board, actor: &Actor, task: &Task, merged: bool, now: Timestamp) -> Vec<Offer> {
+pub fn legal_moves(board: &Board, actor: &Actor, task: &Task, merged: bool, now: Timestamp) -> Vec<LegalMove> {
     let before = task.block.as_ref().map(|block| block.before);
     let open = |rule: &Rule| {
         let to = leads_to(rule.name, task.status, before)?;
@@ -27,7 +27,7 @@ pub fn offers(board: &Board, actor: &Actor, task: &Task, merged: bool, now: Time
         let by = Destination::By(rule.name);
         let command = Command::MoveTask { task: task.id, to: by, reason, forced: false, merged };
         admit(board, actor, &command, now).ok()?;
-        Some(Offer { name: rule.name, to, needs_reason: rule.guards.contains(&Guard::Reason) })
+        Some(LegalMove { name: rule.name, to, needs_reason: rule.guards.contains(&Guard::Reason) })
     };
     TABLE.iter().filter_map(open).collect()
 }

@@ -9,7 +9,7 @@ use control::{Control, NewSecret, ProcessLifetime, Project, SystemClock, token_h
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ServerCapabilities, ServerConfig};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
-use server::{Door, Listen, Mcp};
+use server::{HttpServer, Listen, Mcp};
 use store::SqliteStore;
 use testkit::mcp::Http;
 use tokio_util::sync::CancellationToken;
@@ -36,8 +36,8 @@ async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
     let mcp = Mcp::new(control, shutdown.clone()).await?;
     let here = Listen::Tcp("127.0.0.1:0".into());
     let (asked, nothing) = (
-        Door::open(mcp, shutdown.clone(), &here, &[]).await?,
-        Door::open(Nothing, shutdown.clone(), &here, &[]).await?,
+        HttpServer::bind(mcp, shutdown.clone(), &here, &[]).await?,
+        HttpServer::bind(Nothing, shutdown.clone(), &here, &[]).await?,
     );
     let urls = [asked.mcp_url(), nothing.mcp_url()];
     let serving = [tokio::spawn(asked.serve()), tokio::spawn(nothing.serve())];

@@ -8,7 +8,7 @@ use board::{Event, RunnerId, Seq, TaskId};
 use control::{Control, NewSecret, Project};
 use runner::{Notice, Options, Places, Runner, Yard};
 use rustix::fs::{FlockOperation, flock};
-use server::{Door, Listen, Mcp, Web};
+use server::{HttpServer, Listen, Mcp, Web};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ pub(crate) struct Wishes {
 pub(crate) struct House {
     mcp: Mcp,
     pub(crate) web: Web,
-    door: Door,
+    http_server: HttpServer,
     runner: Runner,
     pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
     pub(crate) project: Project,
@@ -87,25 +87,25 @@ impl House {
         let store = Arc::clone(control.store());
         let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
         let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
-        let door = open_door(&mcp, &places, &wishes).await?.with_web(&web);
-        let _ = std::fs::write(places.address(), door.url());
-        let presence = door.web_url().and_then(|url| Presence::declare(&context.home, &url));
+        let http_server = open_door(&mcp, &places, &wishes).await?.with_web(&web);
+        let _ = std::fs::write(places.address(), http_server.url());
+        let presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
         let yard = Yard { repository: path, places, user: user() };
         let options = Options {
             id: runner_id(&context.home)?,
             max_parallel: wishes.max_parallel,
             disk_floor: wishes.disk_floor.unwrap_or(Options::DISK_FLOOR),
             only: wishes.only,
-            mcp_url: door.mcp_url(),
+            mcp_url: http_server.mcp_url(),
         };
         let (runner, notices) = Runner::new(project.clone(), yard, options);
-        mcp.with_workplaces(Arc::new(runner.clone()));
+        mcp.with_workspaces(Arc::new(runner.clone()));
         let events = Events { store, last: project.board().seq, project: project.clone() };
-        Ok(Self { mcp, web, door, runner, notices, project, events, _lock: lock, _presence: presence })
+        Ok(Self { mcp, web, http_server, runner, notices, project, events, _lock: lock, _presence: presence })
     }
 
-    pub(crate) fn door(&self) -> &Door {
-        &self.door
+    pub(crate) fn http_server(&self) -> &HttpServer {
+        &self.http_server
     }
 
     /// Runs until told to end. Agents are left to their shims, or ended too.
@@ -115,10 +115,10 @@ impl House {
         stop_agents: bool,
         print_events: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
-        let Self { mcp, door, runner, notices, events, web: _, project: _, _lock, _presence } = self;
+        let Self { mcp, http_server, runner, notices, events, web: _, project: _, _lock, _presence } = self;
         let shutdown = mcp.shutdown().clone();
         let stopping = CancellationToken::new();
-        let served = tokio::spawn(door.serve());
+        let served = tokio::spawn(http_server.serve());
         let mut ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
         let early = tokio::select! {
             () = ending => None,
@@ -206,10 +206,10 @@ fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
 }
 
 /// Agents that outlived the last server know where it was: it is best found there again.
-async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<Door, Failure> {
+async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<HttpServer, Failure> {
     let open = |listen: Listen| {
         let (mcp, hosts) = (mcp.clone(), &wishes.allow_host);
-        async move { Door::open(mcp.clone(), mcp.shutdown().clone(), &listen, hosts).await }
+        async move { HttpServer::bind(mcp.clone(), mcp.shutdown().clone(), &listen, hosts).await }
     };
     let before = std::fs::read_to_string(places.address()).ok();
     let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));
@@ -224,14 +224,14 @@ async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<Door, 
         Some(Listen::Unix(_)) | None => ADDRESS.to_owned(),
     };
     if let Some(before) = before.filter(|before| any_port && host(before) == host(&wanted))
-        && let Ok(door) = open(Listen::Tcp(before.to_owned())).await
+        && let Ok(http_server) = open(Listen::Tcp(before.to_owned())).await
     {
-        return Ok(door);
+        return Ok(http_server);
     }
     match &wishes.listen {
         Some(listen) => open(listen.clone()).await.map_err(|error| closed(&error)),
         None => match open(Listen::Tcp(ADDRESS.to_owned())).await {
-            Ok(door) => Ok(door),
+            Ok(http_server) => Ok(http_server),
             // Another project's, most likely.
             Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| closed(&error)),
         },

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use board::{Board, Merge, ProjectId, SessionId, Task};
 use runner::Places;
 use runner::shim::Log;
-use server::{Diff, LogFrom, LogPage, Premises};
+use server::{Diff, LocalFiles, LogFrom, LogPage};
 
 use crate::git;
 
@@ -14,7 +14,7 @@ pub(crate) struct OnThisMachine {
     pub(crate) home: PathBuf,
 }
 
-impl Premises for OnThisMachine {
+impl LocalFiles for OnThisMachine {
     fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
         let run = Places::new(&self.home, project).session(session);
         if !run.exists() {

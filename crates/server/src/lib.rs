@@ -4,15 +4,15 @@
 //! A door parses, finds out who calls, and submits a command to [`control`]; it decides nothing.
 //! What may happen, and what is said about it, is the board's.
 
-mod door;
-mod guesses;
+mod attempt_limiter;
+mod http_server;
+mod local_files;
 mod mcp;
-mod premises;
 mod web;
-mod workplaces;
+mod workspace_provider;
 
-pub use door::{Door, DoorError, Listen};
+pub use http_server::{HttpServer, Listen, ListenError};
+pub use local_files::{Diff, LocalFiles, LogFrom, LogPage};
 pub use mcp::{Mcp, serve_stdio, tools_page};
-pub use premises::{Diff, LogFrom, LogPage, Premises};
 pub use web::{Web, offer_login};
-pub use workplaces::Workplaces;
+pub use workspace_provider::WorkspaceProvider;

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use board::{AgentId, Completion, Driver, Hierarchy, ProjectId, Session, TaskId};
-use server::Workplaces;
+use server::WorkspaceProvider;
 
 use super::Runner;
 use crate::workspace::Workspace;
 
 #[async_trait]
-impl Workplaces for Runner {
+impl WorkspaceProvider for Runner {
     fn of(&self, project: &ProjectId, session: &Session) -> Option<PathBuf> {
         let (inner, board) = (&self.inner, self.inner.project.board());
         if *project != board.settings.id {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use control::ProcessLifetime;
-use server::{Door, DoorError, Listen, Mcp, Web};
+use server::{HttpServer, Listen, ListenError, Mcp, Web};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -43,15 +43,15 @@ impl Serve {
         attend(&control, context).await?;
         let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
         let shutdown = mcp.shutdown().clone();
-        let door = Door::open(mcp.clone(), shutdown.clone(), &self.listen, &self.allow_host).await;
+        let http_server = HttpServer::bind(mcp.clone(), shutdown.clone(), &self.listen, &self.allow_host).await;
         let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
-        let door = door.map_err(|error| closed(&error))?.with_web(&web);
-        let _presence = door.web_url().and_then(|url| Presence::declare(&context.home, &url));
+        let http_server = http_server.map_err(|error| closed(&error))?.with_web(&web);
+        let _presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
         let told = told_to_end();
-        let mcp_url = door.mcp_url();
+        let mcp_url = http_server.mcp_url();
         announce(
             context,
-            &door,
+            &http_server,
             &web,
             &format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can go on when it is back."),
             &format!(
@@ -65,7 +65,7 @@ impl Serve {
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            () = door.serve() => {}
+            () = http_server.serve() => {}
             () = ending => {}
         }
         mcp.close().await;
@@ -74,9 +74,15 @@ impl Serve {
 }
 
 /// Says where it is reached (C6), in the words of whoever serves.
-pub(crate) async fn announce(context: &Context, door: &Door, web: &Web, en: &str, ja: &str) -> Result<(), Failure> {
-    let (url, mcp_url) = (door.url(), door.mcp_url());
-    let login_url = login_url(context, door, web).await?;
+pub(crate) async fn announce(
+    context: &Context,
+    http_server: &HttpServer,
+    web: &Web,
+    en: &str,
+    ja: &str,
+) -> Result<(), Failure> {
+    let (url, mcp_url) = (http_server.url(), http_server.mcp_url());
+    let login_url = login_url(context, http_server, web).await?;
     let json = serde_json::json!({ "url": url, "mcp_url": mcp_url, "login_url": login_url });
     context.format.print(
         &json,
@@ -93,8 +99,12 @@ pub(crate) async fn announce(context: &Context, door: &Door, web: &Web, en: &str
 }
 
 /// A link that logs the owner in once. No browser comes through a socket file.
-pub(crate) async fn login_url(context: &Context, door: &Door, web: &Web) -> Result<Option<String>, Failure> {
-    let Some(url) = door.web_url() else { return Ok(None) };
+pub(crate) async fn login_url(
+    context: &Context,
+    http_server: &HttpServer,
+    web: &Web,
+) -> Result<Option<String>, Failure> {
+    let Some(url) = http_server.web_url() else { return Ok(None) };
     let code = web.offer_login(owner()).await.map_err(|error| Failure::control(error, context.language()))?;
     Ok(Some(format!("{url}/login?code={}", code.reveal())))
 }
@@ -114,13 +124,13 @@ pub(crate) fn told_to_end() -> impl Future<Output = ()> {
     }
 }
 
-pub(crate) fn closed(error: &DoorError) -> Failure {
+pub(crate) fn closed(error: &ListenError) -> Failure {
     let hint = match error {
-        DoorError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => {
+        ListenError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => {
             "Perhaps `saihai serve` runs already, and serves every project; or choose another address with --listen."
         }
-        DoorError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
-        DoorError::Taken(_) => "Use that server, or choose another path with --listen.",
+        ListenError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
+        ListenError::Taken(_) => "Use that server, or choose another path with --listen.",
     };
     Failure::new(Exit::Refused, "cannot_listen", error.to_string(), hint)
 }

@@ -61,10 +61,10 @@ impl Up {
         let id = opened.id.clone();
         let house = House::open(context, opened, wishes).await?;
         let ending = told_to_end();
-        let mcp_url = house.door().mcp_url();
+        let mcp_url = house.http_server().mcp_url();
         announce(
             context,
-            house.door(),
+            house.http_server(),
             &house.web,
             &format!(
                 "Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."

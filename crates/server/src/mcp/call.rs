@@ -10,15 +10,15 @@ use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Desk;
-use super::caller::{Bearer, Caller, InSession};
+use super::ServerState;
+use super::caller::{Bearer, Caller, CallingSession};
 use super::catalogue::{self, Effect, Entry};
 use super::refused::refused;
 
 /// One call: what a tool has to work with besides its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) server: Arc<ServerState>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) bearer: Option<Bearer>,
     /// Nobody waits for the answer any more.
@@ -27,7 +27,7 @@ pub(crate) struct Call {
 
 impl Call {
     /// The session that calls. The catalogue has made sure that there is one.
-    pub(crate) fn session(&self) -> Result<&InSession, ControlError> {
+    pub(crate) fn session(&self) -> Result<&CallingSession, ControlError> {
         match &*self.caller {
             Caller::Session(session) => Ok(session),
             Caller::Nobody | Caller::Token(_) => Err(refuse(RefusalReason::NotAuthenticated)),
@@ -41,7 +41,7 @@ pub(crate) fn refuse(because: RefusalReason) -> ControlError {
 
 /// Runs a call. Whatever is wrong with it is an answer that its caller can read.
 pub(crate) async fn run(
-    desk: &Arc<Desk>,
+    server: &Arc<ServerState>,
     bearer: Option<Bearer>,
     name: &str,
     arguments: JsonObject,
@@ -50,7 +50,7 @@ pub(crate) async fn run(
     // What is no tool is counted as one: its name is the caller's choice.
     let tool = catalogue::find(name).map_or("unknown", |entry| entry.tool.as_str());
     let begun = Instant::now();
-    let answered = answer(desk, bearer, name, arguments, gone).await;
+    let answered = answer(server, bearer, name, arguments, gone).await;
     let outcome = match &answered {
         Ok(_) => "ok",
         Err((ControlError::Refused(refusal), _)) => refusal.code().as_str(),
@@ -66,7 +66,7 @@ pub(crate) async fn run(
 
 /// The answer, or what is wrong and to whom it is to be said.
 async fn answer(
-    desk: &Arc<Desk>,
+    server: &Arc<ServerState>,
     bearer: Option<Bearer>,
     name: &str,
     mut arguments: JsonObject,
@@ -78,7 +78,7 @@ async fn answer(
         Some(_) => Err(refuse(RefusalReason::BadArguments("`session_token` is a text".into()))),
     };
     let caller = match &token {
-        Ok(token) => desk.caller(bearer.as_ref(), token.as_deref()).await,
+        Ok(token) => server.caller(bearer.as_ref(), token.as_deref()).await,
         Err(_) => Ok(Caller::Nobody),
     };
     let (caller, found) = match caller {
@@ -86,7 +86,7 @@ async fn answer(
         Err(error) => (Arc::new(Caller::Nobody), Err(error)),
     };
     let about = about(&arguments);
-    let call = Call { desk: Arc::clone(desk), caller: Arc::clone(&caller), bearer, gone };
+    let call = Call { server: Arc::clone(server), caller: Arc::clone(&caller), bearer, gone };
     let outcome = match found.and_then(|()| admitted(name, &caller)) {
         Ok(entry) => (entry.run)(arguments, call).await,
         Err(error) => Err(error),
@@ -132,7 +132,7 @@ fn about(arguments: &JsonObject) -> JsonObject {
 
 /// Counts the call if it left no event of its own, and adds it to the trace.
 async fn remember(
-    session: &InSession,
+    session: &CallingSession,
     name: &str,
     about: JsonObject,
     outcome: &Result<Value, ControlError>,

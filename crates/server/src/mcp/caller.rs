@@ -8,7 +8,7 @@ use control::{ControlError, Project, Receipt, session_project, token_hash};
 use http::request::Parts;
 use rmcp::model::Extensions;
 
-use super::Desk;
+use super::ServerState;
 
 /// What a client was configured with: a session's credential, a token, or an agent's passkey.
 #[derive(Clone)]
@@ -33,13 +33,13 @@ impl Bearer {
 #[derive(Debug)]
 pub(crate) enum Caller {
     Nobody,
-    Session(InSession),
+    Session(CallingSession),
     Token(Role),
 }
 
 /// A call that comes from a session, which may be over.
 #[derive(Debug)]
-pub(crate) struct InSession {
+pub(crate) struct CallingSession {
     pub(crate) project: Project,
     pub(crate) id: SessionId,
     /// The board as of the beginning of the call.
@@ -48,7 +48,7 @@ pub(crate) struct InSession {
     counted: AtomicBool,
 }
 
-impl InSession {
+impl CallingSession {
     pub(crate) fn new(project: Project, board: Arc<Board>, id: SessionId) -> Self {
         Self { project, id, board, counted: AtomicBool::new(false) }
     }
@@ -84,7 +84,7 @@ impl InSession {
     }
 }
 
-impl Desk {
+impl ServerState {
     /// What came with the request; over stdio, with the client's environment.
     pub(super) fn bearer_of(&self, extensions: &Extensions) -> Option<Bearer> {
         let Some(parts) = extensions.get::<Parts>() else { return self.bearer.clone() };
@@ -125,12 +125,12 @@ impl Desk {
         })
     }
 
-    async fn session_with(&self, secret: &str) -> Result<Option<InSession>, ControlError> {
+    async fn session_with(&self, secret: &str) -> Result<Option<CallingSession>, ControlError> {
         let Some(id) = session_project(secret) else { return Ok(None) };
         let Some(project) = self.project(&id).await? else { return Ok(None) };
         let board = project.newest().await?;
         let found = board.session_with(&token_hash(secret)).map(|session| session.id);
-        Ok(found.map(|session| InSession::new(project, board, session)))
+        Ok(found.map(|session| CallingSession::new(project, board, session)))
     }
 
     async fn role_of(&self, bearer: &Bearer) -> Result<Option<Role>, ControlError> {

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::arguments::{input_schema, output_schema, read};
 use super::call::Call;
-use super::caller::{Caller, InSession};
+use super::caller::{Caller, CallingSession};
 use super::tools::{authentication, chat, coordination, managing, own, tasks};
 
 /// Whose a tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum AllowedCaller {
     Anyone,
     Session,
     TaskSession,
@@ -31,7 +31,7 @@ pub(crate) enum Who {
     Coordinator,
 }
 
-impl Who {
+impl AllowedCaller {
     pub(crate) fn admits(self, caller: &Caller) -> bool {
         match (self, caller) {
             (Self::Anyone, _) => true,
@@ -45,7 +45,7 @@ impl Who {
         }
     }
 
-    fn admits_session(self, session: &InSession) -> bool {
+    fn admits_session(self, session: &CallingSession) -> bool {
         let (Ok(known), Ok(agent)) = (session.session(), session.agent()) else { return false };
         let (at_work, manager) = (known.purpose != Purpose::Chat, agent.spec.hierarchy == Hierarchy::Manager);
         match self {
@@ -65,14 +65,14 @@ impl Who {
 pub(crate) enum Effect {
     Read,
     /// Calling it again with the same arguments changes nothing more.
-    Settle,
+    Idempotent,
     Add,
 }
 
 /// A tool: its arguments are the type that implements this.
-pub(crate) trait Handle: DeserializeOwned + JsonSchema + Send + 'static {
+pub(crate) trait ToolHandler: DeserializeOwned + JsonSchema + Send + 'static {
     const TOOL: Tool;
-    const WHO: Who;
+    const WHO: AllowedCaller;
     const EFFECT: Effect;
     /// For a language model: what it does and when, in a line.
     const ABOUT: &'static str;
@@ -86,7 +86,7 @@ type Run = fn(JsonObject, Call) -> BoxFuture<'static, Result<Value, ControlError
 /// A tool as the server knows it.
 pub(crate) struct Entry {
     pub(crate) tool: Tool,
-    pub(crate) who: Who,
+    pub(crate) who: AllowedCaller,
     pub(crate) effect: Effect,
     pub(crate) about: &'static str,
     pub(crate) run: Run,
@@ -139,7 +139,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Entry> {
 /// use, and is refused until they do.
 pub(crate) fn open_to(caller: &Caller) -> impl Iterator<Item = &'static Entry> {
     CATALOGUE.iter().filter(move |entry| match caller {
-        Caller::Nobody => entry.who != Who::Coordinator,
+        Caller::Nobody => entry.who != AllowedCaller::Coordinator,
         Caller::Session(_) | Caller::Token(_) => entry.who.admits(caller),
     })
 }
@@ -161,10 +161,10 @@ impl Entry {
     }
 }
 
-fn entry<T: Handle>() -> Entry {
+fn entry<T: ToolHandler>() -> Entry {
     let with_credential = input_schema::<T>();
     let mut naming = with_credential.clone();
-    if T::WHO != Who::Anyone {
+    if T::WHO != AllowedCaller::Anyone {
         name_session(&mut naming);
     }
     let output = Arc::new(output_schema::<T::Answer>());
@@ -204,7 +204,7 @@ fn annotations(effect: Effect) -> ToolAnnotations {
     let known = ToolAnnotations::new().destructive(false).open_world(false);
     match effect {
         Effect::Read => known.read_only(true).idempotent(true),
-        Effect::Settle => known.read_only(false).idempotent(true),
+        Effect::Idempotent => known.read_only(false).idempotent(true),
         Effect::Add => known.read_only(false).idempotent(false),
     }
 }

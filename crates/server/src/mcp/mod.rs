@@ -32,9 +32,9 @@ use tokio_util::sync::CancellationToken;
 pub use self::page::tools_page;
 
 use self::caller::Bearer;
-use crate::guesses::Guesses;
-use crate::web::meters::Counted;
-use crate::workplaces::Workplaces;
+use crate::attempt_limiter::AttemptLimiter;
+use crate::web::metrics::Counted;
+use crate::workspace_provider::WorkspaceProvider;
 
 const INSTRUCTIONS: &str = "Saihai tells each agent its next step. Call authenticate, then get_next_action; do \
      exactly what it says and call it again, until it tells you to log out.";
@@ -42,23 +42,23 @@ const INSTRUCTIONS: &str = "Saihai tells each agent its next step. Call authenti
 /// The MCP server. Cheap to clone; every transport uses the same one.
 #[derive(Clone, Debug)]
 pub struct Mcp {
-    desk: Arc<Desk>,
+    server: Arc<ServerState>,
 }
 
 /// What every call works with.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct ServerState {
     pub(crate) control: Control,
     pub(crate) installation: Writer<Installation>,
     /// Projects that were called about.
     projects: RwLock<HashMap<ProjectId, Project>>,
     /// By agent. All that do not exist are one: their names are the guesser's choice.
-    guesses: Guesses<Option<(ProjectId, AgentId)>>,
+    attempts: AttemptLimiter<Option<(ProjectId, AgentId)>>,
     /// The credential of whoever is at the other end of stdio.
     bearer: Option<Bearer>,
     pub(crate) shutdown: CancellationToken,
     /// Set once there is a runner.
-    workplaces: OnceLock<Arc<dyn Workplaces>>,
+    workspaces: OnceLock<Arc<dyn WorkspaceProvider>>,
     /// Set once somebody counts events.
     pub(crate) counted: OnceLock<watch::Receiver<Counted>>,
 }
@@ -74,34 +74,34 @@ impl Mcp {
         bearer: Option<Bearer>,
     ) -> Result<Self, ControlError> {
         let installation = control.installation().await?;
-        let (projects, guesses, workplaces) = (RwLock::default(), Guesses::default(), OnceLock::new());
+        let (projects, attempts, workspaces) = (RwLock::default(), AttemptLimiter::default(), OnceLock::new());
         let counted = OnceLock::new();
-        let desk = Desk { control, installation, projects, guesses, bearer, shutdown, workplaces, counted };
-        Ok(Self { desk: Arc::new(desk) })
+        let server = ServerState { control, installation, projects, attempts, bearer, shutdown, workspaces, counted };
+        Ok(Self { server: Arc::new(server) })
     }
 
-    pub(crate) fn desk(&self) -> &Arc<Desk> {
-        &self.desk
+    pub(crate) fn server(&self) -> &Arc<ServerState> {
+        &self.server
     }
 
     /// From now on there is somebody who makes workspaces.
-    pub fn with_workplaces(&self, workplaces: Arc<dyn Workplaces>) {
-        let _ = self.desk.workplaces.set(workplaces);
+    pub fn with_workspaces(&self, workspaces: Arc<dyn WorkspaceProvider>) {
+        let _ = self.server.workspaces.set(workspaces);
     }
 
     /// Cancelled when the server closes.
     pub fn shutdown(&self) -> &CancellationToken {
-        &self.desk.shutdown
+        &self.server.shutdown
     }
 
     /// Writes what is still to be remembered. To be called before the process ends.
     pub async fn close(&self) {
-        self.desk.shutdown.cancel();
-        self.desk.control.close().await;
+        self.server.shutdown.cancel();
+        self.server.control.close().await;
     }
 }
 
-impl Desk {
+impl ServerState {
     /// A project that exists. Opening one is no way to make one.
     pub(crate) async fn project(&self, id: &ProjectId) -> Result<Option<Project>, ControlError> {
         let known = self.projects.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(id).cloned();
@@ -146,8 +146,8 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let bearer = self.desk.bearer_of(&context.extensions);
-        let caller = self.desk.caller(bearer.as_ref(), None).await;
+        let bearer = self.server.bearer_of(&context.extensions);
+        let caller = self.server.caller(bearer.as_ref(), None).await;
         let caller = caller.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let mut result = ListToolsResult::with_all_items(catalogue::listed(&caller));
         // Ours differs by role: nobody may keep it for somebody else.
@@ -161,10 +161,10 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let bearer = self.desk.bearer_of(&context.extensions);
+        let bearer = self.server.bearer_of(&context.extensions);
         let arguments = request.arguments.unwrap_or_default();
         // On the heap: the SDK moves what it is given several times.
-        let result = Box::pin(call::run(&self.desk, bearer, &request.name, arguments, context.ct)).await;
+        let result = Box::pin(call::run(&self.server, bearer, &request.name, arguments, context.ct)).await;
         Ok(result.into())
     }
 

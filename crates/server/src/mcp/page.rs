@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::catalogue::{self, Who};
+use super::catalogue::{self, AllowedCaller};
 
 /// `docs/tools.md`.
 pub fn tools_page() -> String {
@@ -26,16 +26,16 @@ pub fn tools_page() -> String {
     page
 }
 
-fn who(who: Who) -> &'static str {
+fn who(who: AllowedCaller) -> &'static str {
     match who {
-        Who::Anyone => "anyone",
-        Who::Session => "every session",
-        Who::TaskSession => "task sessions",
-        Who::Creator => "task sessions, and the chat of a manager",
-        Who::Manager => "managers",
-        Who::ManagerAtWork => "managers, in the session of their task",
-        Who::Chat => "chat sessions",
-        Who::Coordinator => "coordinators, runners and owners, by token",
+        AllowedCaller::Anyone => "anyone",
+        AllowedCaller::Session => "every session",
+        AllowedCaller::TaskSession => "task sessions",
+        AllowedCaller::Creator => "task sessions, and the chat of a manager",
+        AllowedCaller::Manager => "managers",
+        AllowedCaller::ManagerAtWork => "managers, in the session of their task",
+        AllowedCaller::Chat => "chat sessions",
+        AllowedCaller::Coordinator => "coordinators, runners and owners, by token",
     }
 }
 

@@ -7,8 +7,8 @@ use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::caller::{Caller, InSession};
-use super::catalogue::{Who, open_to};
+use super::caller::{Caller, CallingSession};
+use super::catalogue::{AllowedCaller, open_to};
 
 /// What a refusal is like on the wire.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -62,17 +62,17 @@ fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
         }
         (Caller::Nobody, _) => Vec::new(),
         (Caller::Token(_), _) => {
-            let coordinators = open_to(caller).filter(|entry| entry.who == Who::Coordinator);
+            let coordinators = open_to(caller).filter(|entry| entry.who == AllowedCaller::Coordinator);
             coordinators.map(|entry| entry.tool).collect()
         }
     }
 }
 
 /// What the session's next step would offer, on the board as it is now.
-fn open_in(session: &InSession) -> Vec<Tool> {
+fn open_in(session: &CallingSession) -> Vec<Tool> {
     let (board, now) = (session.project.board(), session.project.clock().now());
-    let step = next_action(&board, session.id, now);
-    let answer = step.and_then(|(step, _)| Answer::of(&board, session.id, step, now));
+    let next = next_action(&board, session.id, now);
+    let answer = next.and_then(|(next, _)| Answer::of(&board, session.id, next, now));
     let mut open = answer.map(|answer| answer.tools).unwrap_or_default();
     if !open.contains(&Tool::GetNextAction) {
         open.push(Tool::GetNextAction);

@@ -40,7 +40,7 @@ impl TaskItem {
             assignee_id: task.assignee.as_ref().map(ToString::to_string),
             dependencies: task.dependencies.clone(),
             blocked_reason: task.block.as_ref().map(|block| block.reason.clone()),
-            reason: task.conclusion.as_ref().map(|shutdown| shutdown.reason.clone()),
+            reason: task.conclusion.as_ref().map(|conclusion| conclusion.reason.clone()),
         }
     }
 }
@@ -183,7 +183,7 @@ impl EvidenceInfo {
 
 /// The answer to `get_next_action` (N1).
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct NextStep {
+pub(crate) struct NextActionAnswer {
     action: &'static str,
     state: &'static str,
     instruction: String,
@@ -212,7 +212,7 @@ struct Counts {
     failed: usize,
 }
 
-impl NextStep {
+impl NextActionAnswer {
     pub(crate) fn of(answer: &Answer, language: board::Language) -> Self {
         let counts = |progress: Progress| {
             let Progress { total, done, in_progress, unstarted, blocked, failed } = progress;

@@ -9,7 +9,7 @@ use control::{ControlError, NewSecret, token_hash};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 
-use super::Window;
+use super::AppState;
 use super::assets::VERSION;
 use super::person::{Person, cookie_name, language_of};
 use super::problem::Problem;
@@ -55,9 +55,9 @@ pub(super) async fn page(headers: HeaderMap, Query(shown): Query<Shown>) -> Resp
 }
 
 /// Gives the browser a token of its own for a link or a token.
-pub(super) async fn log_in(State(window): State<Window>, headers: HeaderMap, Form(shown): Form<Shown>) -> Response {
+pub(super) async fn log_in(State(state): State<AppState>, headers: HeaderMap, Form(shown): Form<Shown>) -> Response {
     let language = language_of(&headers);
-    let (status, problem) = match window.log_in(shown.code.as_deref().unwrap_or_default().trim(), language).await {
+    let (status, problem) = match state.log_in(shown.code.as_deref().unwrap_or_default().trim(), language).await {
         Ok(secret) => {
             let age = LOGIN.0 / 1000;
             let name = cookie_name(&headers);
@@ -69,11 +69,11 @@ pub(super) async fn log_in(State(window): State<Window>, headers: HeaderMap, For
     LoginPage { language, version: &VERSION, code: None, problem: Some(&problem) }.respond(status)
 }
 
-impl Window {
+impl AppState {
     async fn log_in(&self, code: &str, language: Language) -> Result<NewSecret, Problem> {
         let failed = |error| Problem::control(&error, language);
-        let now = self.desk.control.clock().now();
-        let installation = self.desk.installation.newest().await.map_err(failed)?;
+        let now = self.server.control.clock().now();
+        let installation = self.server.installation.newest().await.map_err(failed)?;
         let shown = installation.token(&token_hash(code), &[TokenUse::Link, TokenUse::Bearer], now);
         let shown = shown.filter(|token| matches!(token.role, Role::Owner | Role::Viewer));
         let shown = shown.ok_or_else(|| self.wrong_code(language))?;
@@ -84,7 +84,7 @@ impl Window {
         let hash = token_hash(secret.reveal());
         let id = format!("tok_{}", &hash.0[..8]);
         let command = InstallationCommand::LogIn { with: shown.id.clone(), id, hash, expires_at: now + LOGIN };
-        self.desk.installation.submit(Actor::System, command).await.map_err(|error| match error {
+        self.server.installation.submit(Actor::System, command).await.map_err(|error| match error {
             // Somebody else was quicker with the same link.
             ControlError::Refused(_) => self.wrong_code(language),
             error => failed(error),
@@ -94,7 +94,7 @@ impl Window {
 
     /// Whoever has a right code is never slowed down: nobody guesses 256 bits.
     fn wrong_code(&self, language: Language) -> Problem {
-        let tried = self.guesses.try_one(&(), self.desk.control.clock().now());
+        let tried = self.attempts.attempt(&(), self.server.control.clock().now());
         let (status, detail) = match (tried, language) {
             (Ok(()), Language::En) => (StatusCode::UNAUTHORIZED, "This link was used, or is too old.".into()),
             (Ok(()), Language::Ja) => (StatusCode::UNAUTHORIZED, "このリンクは使用済みか、期限切れです。".into()),
@@ -113,13 +113,13 @@ impl Window {
 
 /// Makes the browser's token useless.
 pub(super) async fn log_out(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     if person.used_as == TokenUse::Browser {
         let revoke = InstallationCommand::RevokeToken { id: person.token.clone() };
-        let revoked = window.desk.installation.submit(Actor::System, revoke).await;
+        let revoked = state.server.installation.submit(Actor::System, revoke).await;
         revoked.map_err(|error| person.problem(&error))?;
     }
     let gone = format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", cookie_name(&headers));

@@ -1,23 +1,23 @@
 //! The owner's window: pages and an HTTP API for people, over the same commands as everybody's.
 //!
-//! [`gate`] decides which requests come in, [`person`] who sent them, `api` answers programs and
+//! [`request_guard`] decides which requests come in, [`person`] who sent them, `api` answers programs and
 //! `pages` people. Pages keep themselves up with [`live`] and change things through the API, so there
 //! is one way for each change.
 
 mod api;
 mod assets;
-mod chronicle;
-mod gate;
-mod live;
+mod event_stream;
+mod historical_boards;
 mod login;
-mod merges;
-pub(crate) mod meters;
+mod merge_queue;
+pub(crate) mod metrics;
 mod pages;
-mod past;
 mod person;
 mod problem;
+mod project_follower;
+mod request_guard;
 mod search;
-mod sources;
+mod task_events;
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ use axum::{Router, middleware};
 use board::{NewToken, ProjectId, Refusal, RefusalReason, Role, Span, TokenUse};
 use control::{ControlError, NewSecret, Project, token_hash};
 
-use crate::guesses::Guesses;
-use crate::mcp::{Desk, Mcp};
-use crate::premises::Premises;
+use crate::attempt_limiter::AttemptLimiter;
+use crate::local_files::LocalFiles;
+use crate::mcp::{Mcp, ServerState};
 
-use self::chronicle::Chronicles;
-use self::past::Past;
+use self::historical_boards::HistoricalBoards;
 use self::person::Person;
 use self::problem::Problem;
+use self::task_events::TaskEventIndexes;
 
 /// A change is text of bounded length.
 const MAX_BODY: usize = 1024 * 1024;
@@ -45,43 +45,43 @@ const LINK: Span = Span::minutes(30);
 /// What people see and use. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Web {
-    window: Window,
+    state: AppState,
 }
 
 /// What every request works with.
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
-    desk: Arc<Desk>,
-    premises: Arc<dyn Premises>,
-    past: Arc<Past>,
-    chronicles: Arc<Chronicles>,
-    guesses: Arc<Guesses<()>>,
+pub(crate) struct AppState {
+    server: Arc<ServerState>,
+    local_files: Arc<dyn LocalFiles>,
+    boards_before: Arc<HistoricalBoards>,
+    task_events: Arc<TaskEventIndexes>,
+    attempts: Arc<AttemptLimiter<()>>,
 }
 
 impl Web {
     /// A window on everything that an MCP server serves.
-    pub fn new(mcp: &Mcp, premises: Arc<dyn Premises>) -> Self {
-        meters::begin(mcp.desk());
-        let (past, chronicles, guesses) = (Arc::default(), Arc::default(), Arc::default());
-        Self { window: Window { desk: Arc::clone(mcp.desk()), premises, past, chronicles, guesses } }
+    pub fn new(mcp: &Mcp, local_files: Arc<dyn LocalFiles>) -> Self {
+        metrics::begin(mcp.server());
+        let (boards_before, task_events, attempts) = (Arc::default(), Arc::default(), Arc::default());
+        Self { state: AppState { server: Arc::clone(mcp.server()), local_files, boards_before, task_events, attempts } }
     }
 
     /// Everything but the agents' door. Requests must name one of `hosts`.
     pub(crate) fn router(&self, hosts: Vec<String>) -> Router {
         let (api, document) = api::router();
-        let window = self.window.clone();
+        let state = self.state.clone();
         Router::new()
             .nest("/api/v1", api.merge(api::served(document)))
             .merge(pages::router())
             .route("/login", get(login::page).post(login::log_in))
             .route("/logout", post(login::log_out))
-            .route("/metrics", get(meters::metrics))
+            .route("/metrics", get(metrics::metrics))
             .route("/assets/{version}/{name}", get(assets::asset))
             .fallback(pages::not_found)
-            .layer(middleware::from_fn(meters::measure))
+            .layer(middleware::from_fn(metrics::measure))
             .layer(DefaultBodyLimit::max(MAX_BODY))
-            .layer(middleware::from_fn_with_state(gate::Hosts::from(hosts), gate::gate))
-            .with_state(window)
+            .layer(middleware::from_fn_with_state(request_guard::Hosts::from(hosts), request_guard::guard_request))
+            .with_state(state)
     }
 }
 
@@ -92,8 +92,8 @@ impl Web {
             board::Actor::Owner(name) => name.to_string(),
             board::Actor::Session(_) | board::Actor::Runner(_) | board::Actor::System => String::new(),
         };
-        let desk = &self.window.desk;
-        offer_login(&desk.installation, by, Role::Owner, name, desk.control.clock().now()).await
+        let server = &self.state.server;
+        offer_login(&server.installation, by, Role::Owner, name, server.control.clock().now()).await
     }
 }
 
@@ -114,37 +114,37 @@ pub async fn offer_login(
     Ok(secret)
 }
 
-impl Window {
+impl AppState {
     /// A project that exists.
-    async fn project(&self, person: &Person, id: &str) -> Result<Open, Problem> {
+    async fn project(&self, person: &Person, id: &str) -> Result<ProjectRequest, Problem> {
         let refused = || Problem::refused(&Refusal::from(RefusalReason::NoSuchProject(id.into())), person.language);
         let id: ProjectId = id.parse().map_err(|_| refused())?;
-        let opened = self.desk.project(&id).await.map_err(|error| person.problem(&error))?;
+        let opened = self.server.project(&id).await.map_err(|error| person.problem(&error))?;
         let project = opened.ok_or_else(refused)?;
         let board = project.newest().await.map_err(|error| person.problem(&error))?;
-        Ok(Open { id, project, board, now: self.desk.control.clock().now() })
+        Ok(ProjectRequest { id, project, board, now: self.server.control.clock().now() })
     }
 
     /// Is the token of somebody who came in still good?
     fn still_valid(&self, person: &Person) -> bool {
-        let now = self.desk.control.clock().now();
-        let installation = self.desk.installation.state();
+        let now = self.server.control.clock().now();
+        let installation = self.server.installation.state();
         installation.tokens.get(&person.token).is_some_and(|token| installation.is_valid(token, now))
     }
 
     /// Where the repository of a project is.
     fn repository(&self, id: &ProjectId) -> std::path::PathBuf {
-        let installation = self.desk.installation.state();
+        let installation = self.server.installation.state();
         installation.projects.get(id).map(|project| project.path.clone().into()).unwrap_or_default()
     }
 
     /// Looks at files or git, off the runtime.
-    async fn look<T: Send + 'static>(
+    async fn with_local_files<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&dyn Premises) -> T + Send + 'static,
+        look: impl FnOnce(&dyn LocalFiles) -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let premises = Arc::clone(&self.premises);
-        tokio::task::spawn_blocking(move || look(&*premises)).await.map_err(|error| {
+        let local_files = Arc::clone(&self.local_files);
+        tokio::task::spawn_blocking(move || look(&*local_files)).await.map_err(|error| {
             Problem::new(http::StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string(), "Try again.")
         })
     }
@@ -152,7 +152,7 @@ impl Window {
 
 /// A project as of one request.
 #[derive(Debug)]
-struct Open {
+struct ProjectRequest {
     id: ProjectId,
     project: Project,
     board: Arc<board::Board>,

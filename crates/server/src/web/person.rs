@@ -6,7 +6,7 @@ use control::{ControlError, token_hash};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 
-use super::Window;
+use super::AppState;
 use super::problem::Problem;
 
 /// The browser's token is in a cookie that no script sees. Cookies do not know ports: servers on one machine
@@ -84,11 +84,11 @@ impl Person {
 #[derive(Clone, Debug)]
 pub(crate) struct Owner(pub(crate) Person);
 
-impl FromRequestParts<Window> for Person {
+impl FromRequestParts<AppState> for Person {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, window: &Window) -> Result<Self, Problem> {
-        let person = window.person(&parts.headers).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let person = state.person(&parts.headers).await?;
         let sent = parts.headers.get("x-csrf-token").is_some_and(|sent| sent.as_bytes() == person.csrf.as_bytes());
         if person.used_as == TokenUse::Browser && !parts.method.is_safe() && !sent {
             return Err(Problem::new(
@@ -105,11 +105,11 @@ impl FromRequestParts<Window> for Person {
     }
 }
 
-impl FromRequestParts<Window> for Owner {
+impl FromRequestParts<AppState> for Owner {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, window: &Window) -> Result<Self, Problem> {
-        let person = Person::from_request_parts(parts, window).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let person = Person::from_request_parts(parts, state).await?;
         if person.is_owner() {
             return Ok(Self(person));
         }
@@ -118,13 +118,13 @@ impl FromRequestParts<Window> for Owner {
     }
 }
 
-impl Window {
+impl AppState {
     /// Whoever sent these headers.
     pub(super) async fn person(&self, headers: &HeaderMap) -> Result<Person, Problem> {
         let language = language_of(headers);
-        let installation = self.desk.installation.newest().await;
+        let installation = self.server.installation.newest().await;
         let installation = installation.map_err(|error| Problem::control(&error, language))?;
-        let now = self.desk.control.clock().now();
+        let now = self.server.control.clock().now();
         let shown = match (bearer(headers), cookie(headers, &cookie_name(headers))) {
             (Some(secret), _) => Some((secret, TokenUse::Bearer)),
             (None, Some(secret)) => Some((secret, TokenUse::Browser)),

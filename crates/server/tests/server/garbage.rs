@@ -12,7 +12,7 @@ use testkit::mcp::{Http, Reply};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::house::{House, PROJECTS};
+use crate::test_server::{PROJECTS, TestServer};
 
 /// Longer than anything here takes, on any machine.
 const HANG: Duration = Duration::from_secs(60);
@@ -200,13 +200,13 @@ fn assert_fine(reply: &Reply, what: &[u8]) {
 }
 
 /// The server is there, and nothing was changed but how often somebody called.
-async fn assert_unharmed(house: &House, credential: &str, heads: &[u64]) {
-    let mut client = house.client(Some(credential));
+async fn assert_unharmed(server: &TestServer, credential: &str, heads: &[u64]) {
+    let mut client = server.client(Some(credential));
     client.initialize("2025-06-18").await;
     assert_eq!(client.must("get_my_profile", json!({})).await["id"], "w1");
     for ((name, _), head) in PROJECTS.iter().zip(heads) {
         let stream = Project::stream(&name.parse().unwrap());
-        let since = events_after::<Board>(house.store.as_ref(), &stream, *head, 10_000).await.unwrap();
+        let since = events_after::<Board>(server.store.as_ref(), &stream, *head, 10_000).await.unwrap();
         let changed: Vec<_> = since.iter().filter(|(_, event)| event.name() != "calls_counted").collect();
         assert!(changed.is_empty(), "{name}: {changed:?}");
     }
@@ -221,11 +221,11 @@ fn patient() -> Limits {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn garbled_requests_do_no_harm() {
     let seed = 7;
-    let house = House::open(patient()).await;
-    let credential = house.at_work("web", "w1").await;
-    let heads = house.heads().await;
+    let server = TestServer::open(patient()).await;
+    let credential = server.at_work("web", "w1").await;
+    let heads = server.heads().await;
     let connections = (0..4u64).map(|n| {
-        let (url, credential) = (house.url.clone(), credential.clone());
+        let (url, credential) = (server.url.clone(), credential.clone());
         tokio::spawn(async move {
             let mut dice = ChaCha8Rng::seed_from_u64(seed + n);
             let mut http = Http::new(&url, None);
@@ -245,17 +245,17 @@ async fn garbled_requests_do_no_harm() {
     for connection in connections.collect::<Vec<_>>() {
         connection.await.unwrap();
     }
-    assert_unharmed(&house, &credential, &heads).await;
+    assert_unharmed(&server, &credential, &heads).await;
 }
 
 /// T2: bytes that are no HTTP, and messages that contradict themselves, end their own connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn garbled_connections_do_no_harm() {
     let mut dice = ChaCha8Rng::seed_from_u64(11);
-    let house = House::open(patient()).await;
-    let credential = house.at_work("web", "w1").await;
-    let heads = house.heads().await;
-    let address = house.url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+    let server = TestServer::open(patient()).await;
+    let credential = server.at_work("web", "w1").await;
+    let heads = server.heads().await;
+    let address = server.url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
     for case in 0..CONNECTIONS {
         let bytes = wire(&mut dice);
         let answered = tokio::time::timeout(HANG, send(&address, &bytes)).await;
@@ -266,17 +266,17 @@ async fn garbled_connections_do_no_harm() {
         let broke_off = answer.contains("Failed to read request body");
         assert!(!status.starts_with('5') || broke_off, "{case}: {answer} for {:?}", String::from_utf8_lossy(&bytes));
     }
-    assert_unharmed(&house, &credential, &heads).await;
+    assert_unharmed(&server, &credential, &heads).await;
 }
 
 /// M1, T2: a body may be large, but not larger than the limit, whether it says so or not; a silent
 /// connection keeps nobody else waiting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_too_large_is_refused_and_silence_hurts_nobody() {
-    let house = House::open(patient()).await;
-    let credential = house.at_work("web", "w1").await;
-    let heads = house.heads().await;
-    let address = house.url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+    let server = TestServer::open(patient()).await;
+    let credential = server.at_work("web", "w1").await;
+    let heads = server.heads().await;
+    let address = server.url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
     let mut silent = Vec::new();
     for _ in 0..100 {
         let mut stream = TcpStream::connect(&address).await.unwrap();
@@ -289,7 +289,7 @@ async fn what_is_too_large_is_refused_and_silence_hurts_nobody() {
         let params = json!({ "name": "get_task", "arguments": arguments });
         json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string().into_bytes()
     };
-    let mut http = Http::new(&house.url, Some(&credential));
+    let mut http = Http::new(&server.url, Some(&credential));
     let reply = tokio::time::timeout(HANG, http.post(&large(MAX_BODY - 1_000))).await.unwrap().unwrap();
     assert_eq!(reply.status, 200, "{}", reply.head);
     let answer: Value = serde_json::from_slice(&reply.body).unwrap();
@@ -312,6 +312,6 @@ async fn what_is_too_large_is_refused_and_silence_hurts_nobody() {
         // Nothing arrives if the refusal is overtaken by the end of the connection.
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{answer}");
     }
-    assert_unharmed(&house, &credential, &heads).await;
+    assert_unharmed(&server, &credential, &heads).await;
     drop(silent);
 }

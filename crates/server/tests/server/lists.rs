@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use board::{Limits, Tool};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// The tools of a list, in the order of the catalogue.
-async fn listed(house: &House, bearer: Option<&str>) -> Vec<Value> {
-    let answer = house.client(bearer).request("tools/list", json!({})).await;
+async fn listed(server: &TestServer, bearer: Option<&str>) -> Vec<Value> {
+    let answer = server.client(bearer).request("tools/list", json!({})).await;
     answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
 }
 
@@ -44,49 +44,49 @@ fn assert_same(found: &[Value], expected: &[&[&str]]) {
 /// M2: a session sees what its role and purpose may use, and nothing else.
 #[tokio::test]
 async fn each_role_and_purpose_sees_its_own_tools() {
-    let house = House::open(Limits::default()).await;
-    let worker = house.at_work("web", "w1").await;
-    assert_same(&listed(&house, Some(&worker)).await, &[ANYONE, SESSION, TASK]);
-    let manager = house.at_work("api", "boss").await;
-    assert_same(&listed(&house, Some(&manager)).await, &[ANYONE, SESSION, TASK, MANAGER, &["select_action"]]);
-    let chat = house.chatting("web", "w2").await;
-    assert_same(&listed(&house, Some(&chat)).await, &[ANYONE, SESSION, &["get_pending_messages"]]);
-    let chat = house.chatting("api", "boss").await;
+    let server = TestServer::open(Limits::default()).await;
+    let worker = server.at_work("web", "w1").await;
+    assert_same(&listed(&server, Some(&worker)).await, &[ANYONE, SESSION, TASK]);
+    let manager = server.at_work("api", "boss").await;
+    assert_same(&listed(&server, Some(&manager)).await, &[ANYONE, SESSION, TASK, MANAGER, &["select_action"]]);
+    let chat = server.chatting("web", "w2").await;
+    assert_same(&listed(&server, Some(&chat)).await, &[ANYONE, SESSION, &["get_pending_messages"]]);
+    let chat = server.chatting("api", "boss").await;
     let expected: &[&[&str]] = &[ANYONE, SESSION, MANAGER, &["get_pending_messages", "create_task"]];
-    assert_same(&listed(&house, Some(&chat)).await, expected);
+    assert_same(&listed(&server, Some(&chat)).await, expected);
 }
 
 /// M2, S4: whoever has not said who they are sees every agent's tool; a coordinator sees its own,
 /// a viewer none; a passkey alone is nobody's credential.
 #[tokio::test]
 async fn strangers_see_the_agents_tools_and_coordinators_theirs() {
-    let house = House::open(Limits::default()).await;
+    let server = TestServer::open(Limits::default()).await;
     let agents: &[&[&str]] = &[ANYONE, SESSION, TASK, MANAGER, &["select_action", "get_pending_messages"]];
-    assert_same(&listed(&house, None).await, agents);
-    assert_same(&listed(&house, Some(&house.passkeys["web"])).await, agents);
-    assert_same(&listed(&house, Some(&house.tokens["coordinator"])).await, &[ANYONE, COORDINATOR]);
-    assert_same(&listed(&house, Some(&house.tokens["viewer"])).await, &[ANYONE]);
+    assert_same(&listed(&server, None).await, agents);
+    assert_same(&listed(&server, Some(&server.passkeys["web"])).await, agents);
+    assert_same(&listed(&server, Some(&server.tokens["coordinator"])).await, &[ANYONE, COORDINATOR]);
+    assert_same(&listed(&server, Some(&server.tokens["viewer"])).await, &[ANYONE]);
 }
 
 /// M2, F28: a worker's list costs its context less than 1,500 tokens of four characters.
 #[tokio::test]
 async fn a_workers_list_is_cheap() {
-    let house = House::open(Limits::default()).await;
-    let worker = house.at_work("web", "w1").await;
+    let server = TestServer::open(Limits::default()).await;
+    let worker = server.at_work("web", "w1").await;
     let cost = |tool: &Value| {
         let text = |name: &str| tool[name].as_str().unwrap().chars().count();
         text("name") + text("description") + tool["inputSchema"].to_string().chars().count()
     };
-    let characters: usize = listed(&house, Some(&worker)).await.iter().map(cost).sum();
+    let characters: usize = listed(&server, Some(&worker)).await.iter().map(cost).sum();
     assert!(characters < 4 * 1_500, "{} tokens", characters.div_ceil(4));
 }
 
 /// M2: every tool has annotations, and schemas of what it takes and gives that are schemas.
 #[tokio::test]
 async fn every_tool_is_described() {
-    let house = House::open(Limits::default()).await;
-    let mut tools = listed(&house, None).await;
-    let coordinators = listed(&house, Some(&house.tokens["coordinator"])).await;
+    let server = TestServer::open(Limits::default()).await;
+    let mut tools = listed(&server, None).await;
+    let coordinators = listed(&server, Some(&server.tokens["coordinator"])).await;
     tools.extend(coordinators.into_iter().filter(|tool| COORDINATOR.contains(&tool["name"].as_str().unwrap())));
     let all: Vec<_> = Tool::ALL.iter().map(|tool| tool.as_str()).collect();
     assert_eq!(names(&tools), all);

@@ -5,8 +5,8 @@
 mod api;
 mod attached;
 mod clients;
-mod door;
 mod garbage;
 mod hostile;
-mod house;
+mod http_server;
 mod lists;
+mod test_server;

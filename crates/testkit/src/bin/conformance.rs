@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use control::{Control, ProcessLifetime, SystemClock};
-use server::{Door, Mcp};
+use server::{HttpServer, Mcp};
 use store::MemoryStore;
 use testkit::conformance::Examined;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
     let mcp = Mcp::new(control, CancellationToken::new()).await?;
     let shutdown = mcp.shutdown().clone();
-    let door = Door::open(Examined(mcp), shutdown, &"127.0.0.1:0".parse()?, &[]).await?;
+    let door = HttpServer::bind(Examined(mcp), shutdown, &"127.0.0.1:0".parse()?, &[]).await?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", serde_json::json!({ "mcp_url": door.mcp_url() }))?;
     out.flush()?;

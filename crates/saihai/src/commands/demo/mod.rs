@@ -87,7 +87,7 @@ impl Demo {
         let task = begin(&opened).await?;
         let wishes = Wishes { listen: Some(self.listen.clone()), max_parallel: Some(4), ..Wishes::default() };
         let house = House::open(&context, opened, wishes).await?;
-        let url = login_url(&context, house.door(), &house.web).await?.unwrap_or_default();
+        let url = login_url(&context, house.http_server(), &house.web).await?.unwrap_or_default();
         let (text, project) = (context.format == Format::Text, house.project.clone());
         let ending = told_to_end();
         if text {

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::mcp::Desk;
+use crate::mcp::ServerState;
 use crate::mcp::call::{Call, refuse};
-use crate::mcp::caller::{Caller, InSession};
-use crate::mcp::catalogue::{self, Effect, Handle, Who};
+use crate::mcp::caller::{Caller, CallingSession};
+use crate::mcp::catalogue::{self, AllowedCaller, Effect, ToolHandler};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,25 +40,25 @@ pub(crate) struct Authenticated {
     instruction: String,
 }
 
-impl Handle for Authenticate {
+impl ToolHandler for Authenticate {
     const TOOL: Tool = Tool::Authenticate;
-    const WHO: Who = Who::Anyone;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Anyone;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Call this first. Needs no arguments if you were started by Saihai; otherwise your \
          agent_id, the project_id if there are several, and the passkey unless your client sends it.";
     type Answer = Authenticated;
 
     async fn run(self, call: Call) -> Result<Authenticated, ControlError> {
         if let Caller::Session(session) = &*call.caller {
-            return welcome(&call.desk, session, None);
+            return welcome(&call.server, session, None);
         }
         let known = self.prove(&call).await?;
-        attach(&call.desk, known).await
+        attach(&call.server, known).await
     }
 }
 
 /// An agent that there is.
-struct Known {
+struct KnownAgent {
     project: Project,
     project_id: ProjectId,
     agent: board::Agent,
@@ -66,17 +66,17 @@ struct Known {
 
 impl Authenticate {
     /// Whose passkey this is. A project, an agent and a passkey that are wrong are refused alike.
-    async fn prove(self, call: &Call) -> Result<Known, ControlError> {
-        let desk = &call.desk;
+    async fn prove(self, call: &Call) -> Result<KnownAgent, ControlError> {
+        let server = &call.server;
         let configured = call.bearer.as_ref().map(|bearer| bearer.reveal().to_owned());
         let (agent, passkey) = match (self.agent_id, self.passkey.or(configured)) {
             (Some(agent), Some(passkey)) => (agent, passkey),
             (None, Some(_)) => return Err(missing("say which agent you are: agent_id is needed")),
             (_, None) => return Err(missing("to attach an agent, give agent_id and passkey")),
         };
-        let known = desk.known(self.project_id.as_deref(), &agent).await?;
+        let known = server.known(self.project_id.as_deref(), &agent).await?;
         let whose = known.as_ref().map(|known| (known.project_id.clone(), known.agent.id().clone()));
-        let tried = desk.guesses.try_one(&whose, desk.control.clock().now());
+        let tried = server.attempts.attempt(&whose, server.control.clock().now());
         tried.map_err(|seconds| refuse(RefusalReason::TooManyTries { seconds }))?;
         let hash = known.as_ref().and_then(|known| known.agent.passkey.clone());
         // Slow on purpose, so not on a thread that serves others; and as slow if there is nobody.
@@ -89,7 +89,7 @@ impl Authenticate {
         if !matching.await.unwrap_or(false) {
             return Err(refuse(RefusalReason::WrongPasskey));
         }
-        desk.guesses.right(&whose);
+        server.attempts.succeeded(&whose);
         known
     }
 }
@@ -98,9 +98,9 @@ fn missing(what: &str) -> ControlError {
     refuse(RefusalReason::BadArguments(what.into()))
 }
 
-impl Desk {
+impl ServerState {
     /// The agent of that name. Without a project's name it is the only one there is.
-    async fn known(&self, project: Option<&str>, agent: &str) -> Result<Option<Known>, ControlError> {
+    async fn known(&self, project: Option<&str>, agent: &str) -> Result<Option<KnownAgent>, ControlError> {
         let installation = self.installation.newest().await?;
         let named = match (project, installation.projects.len()) {
             (Some(name), _) => name.parse().ok(),
@@ -113,13 +113,13 @@ impl Desk {
         let Some(project) = self.project(&project_id).await? else { return Ok(None) };
         let board = project.newest().await?;
         let agent = agent.parse().ok().and_then(|id| board.active_agent(&id).cloned());
-        Ok(agent.map(|agent| Known { project, project_id, agent }))
+        Ok(agent.map(|agent| KnownAgent { project, project_id, agent }))
     }
 
     /// Where the agent works, as far as this server knows.
-    pub(crate) fn working_directory(&self, session: &InSession) -> Option<String> {
+    pub(crate) fn working_directory(&self, session: &CallingSession) -> Option<String> {
         let known = session.session().ok()?;
-        let made = self.workplaces.get().and_then(|places| places.of(&session.board.settings.id, known));
+        let made = self.workspaces.get().and_then(|places| places.of(&session.board.settings.id, known));
         if let Some(made) = made {
             return Some(made.display().to_string());
         }
@@ -131,15 +131,15 @@ impl Desk {
 }
 
 /// Opens a session for an agent that was attached by hand, if there is work for it (S3).
-async fn attach(desk: &Desk, known: Known) -> Result<Authenticated, ControlError> {
-    let Known { project, project_id, agent } = known;
+async fn attach(server: &ServerState, known: KnownAgent) -> Result<Authenticated, ControlError> {
+    let KnownAgent { project, project_id, agent } = known;
     let mut answer = work_for(&project, &agent)?;
     if answer.action != Action::Start && take_over(&project, &agent).await? {
         answer = work_for(&project, &agent)?;
     }
     let purpose = match attachable(&project, &agent, answer) {
         Ok(purpose) => purpose,
-        Err(refused) => workspace_made(desk, &project_id, &agent, answer).await.ok_or(refused)?,
+        Err(refused) => workspace_made(server, &project_id, &agent, answer).await.ok_or(refused)?,
     };
     let secret = NewSecret::for_session(&project_id);
     let secret = secret.map_err(|error| ControlError::Store(store::StoreError::Failed(error.to_string())))?;
@@ -153,8 +153,8 @@ async fn attach(desk: &Desk, known: Known) -> Result<Authenticated, ControlError
     let receipt = project.submit(Actor::System, claim).await?;
     let session = receipt.after.session_with(&token_hash(secret.reveal())).map(|session| session.id);
     let session = session.ok_or_else(|| refuse(RefusalReason::NotAuthenticated))?;
-    let session = InSession::new(project, receipt.after, session);
-    welcome(desk, &session, Some(secret.reveal().to_owned()))
+    let session = CallingSession::new(project, receipt.after, session);
+    welcome(server, &session, Some(secret.reveal().to_owned()))
 }
 
 fn work_for(project: &Project, agent: &board::Agent) -> Result<Staffing, ControlError> {
@@ -208,13 +208,22 @@ fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Resu
 }
 
 /// Work that is merged can be begun after all, if there is a runner that makes a workspace for it.
-async fn workspace_made(desk: &Desk, project: &ProjectId, agent: &board::Agent, answer: Staffing) -> Option<Purpose> {
+async fn workspace_made(
+    server: &ServerState,
+    project: &ProjectId,
+    agent: &board::Agent,
+    answer: Staffing,
+) -> Option<Purpose> {
     let purpose = answer.purpose.filter(|_| answer.action == Action::Start)?;
-    let made = desk.workplaces.get()?.prepare(project, agent.id(), purpose.task()?).await?;
+    let made = server.workspaces.get()?.prepare(project, agent.id(), purpose.task()?).await?;
     made.inspect_err(|error| tracing::warn!(error, "no workspace for an attached agent")).ok().map(|_| purpose)
 }
 
-fn welcome(desk: &Desk, session: &InSession, session_token: Option<String>) -> Result<Authenticated, ControlError> {
+fn welcome(
+    server: &ServerState,
+    session: &CallingSession,
+    session_token: Option<String>,
+) -> Result<Authenticated, ControlError> {
     let (board, agent) = (&session.board, session.agent()?);
     let known = session.session()?;
     let now = session.project.clock().now();
@@ -232,7 +241,7 @@ fn welcome(desk: &Desk, session: &InSession, session_token: Option<String>) -> R
         project_id: board.settings.id.to_string(),
         expires_in: u32::try_from(seconds.max(0)).unwrap_or(u32::MAX),
         system_prompt: agent.spec.system_prompt.clone(),
-        working_directory: desk.working_directory(session),
+        working_directory: server.working_directory(session),
     })
 }
 
@@ -258,9 +267,9 @@ struct ToolHelp {
     arguments: Option<Value>,
 }
 
-impl Handle for Help {
+impl ToolHandler for Help {
     const TOOL: Tool = Tool::Help;
-    const WHO: Who = Who::Anyone;
+    const WHO: AllowedCaller = AllowedCaller::Anyone;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "What you may call, and how.";
     type Answer = HelpAnswer;

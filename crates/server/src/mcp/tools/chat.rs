@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mcp::arguments::TaskRef;
 use crate::mcp::call::{Call, refuse};
-use crate::mcp::catalogue::{Effect, Handle, Who};
+use crate::mcp::catalogue::{AllowedCaller, Effect, ToolHandler};
 use crate::mcp::shapes::MessageItem;
 
 /// How much of what was said before comes with what is new.
@@ -28,10 +28,10 @@ pub(crate) struct Pending {
     cursor: Option<MessageId>,
 }
 
-impl Handle for GetPendingMessages {
+impl ToolHandler for GetPendingMessages {
     const TOOL: Tool = Tool::GetPendingMessages;
-    const WHO: Who = Who::Chat;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Chat;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "What the owner wrote that you have not read, with what was said before.";
     type Answer = Pending;
 
@@ -68,9 +68,9 @@ pub(crate) struct Sent {
     message_id: Option<MessageId>,
 }
 
-impl Handle for SendMessage {
+impl ToolHandler for SendMessage {
     const TOOL: Tool = Tool::SendMessage;
-    const WHO: Who = Who::Session;
+    const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Add;
     const ABOUT: &'static str = "Write to the owner or to an agent, at most 4,000 characters.";
     type Answer = Sent;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mcp::call::{Call, refuse};
-use crate::mcp::catalogue::{Effect, Handle, Who};
+use crate::mcp::catalogue::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,9 +41,9 @@ impl AgentAction {
     }
 }
 
-impl Handle for GetAgentAction {
+impl ToolHandler for GetAgentAction {
     const TOOL: Tool = Tool::GetAgentAction;
-    const WHO: Who = Who::Coordinator;
+    const WHO: AllowedCaller = AllowedCaller::Coordinator;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Whether an agent should be started, held or stopped, and why.";
     type Answer = AgentAction;
@@ -60,7 +60,7 @@ impl Handle for GetAgentAction {
 async fn project(call: &Call, name: &str) -> Result<Project, ControlError> {
     let unknown = || refuse(RefusalReason::NoSuchProject(name.chars().take(80).collect()));
     let id: ProjectId = name.parse().map_err(|_| unknown())?;
-    call.desk.project(&id).await?.ok_or_else(unknown)
+    call.server.project(&id).await?.ok_or_else(unknown)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,18 +79,18 @@ struct ActiveProject {
     agents: Vec<String>,
 }
 
-impl Handle for ListActiveProjectsWithAgents {
+impl ToolHandler for ListActiveProjectsWithAgents {
     const TOOL: Tool = Tool::ListActiveProjectsWithAgents;
-    const WHO: Who = Who::Coordinator;
+    const WHO: AllowedCaller = AllowedCaller::Coordinator;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Projects that are not paused, with the agents on their rosters.";
     type Answer = ActiveProjects;
 
     async fn run(self, call: Call) -> Result<ActiveProjects, ControlError> {
-        let installation = call.desk.installation.newest().await?;
+        let installation = call.server.installation.newest().await?;
         let mut projects = Vec::new();
         for known in installation.projects.values() {
-            let Some(project) = call.desk.project(&known.id).await? else { continue };
+            let Some(project) = call.server.project(&known.id).await? else { continue };
             let board = project.newest().await?;
             if board.paused {
                 continue;
@@ -116,15 +116,15 @@ pub(crate) struct Health {
     version: &'static str,
 }
 
-impl Handle for HealthCheck {
+impl ToolHandler for HealthCheck {
     const TOOL: Tool = Tool::HealthCheck;
-    const WHO: Who = Who::Coordinator;
+    const WHO: AllowedCaller = AllowedCaller::Coordinator;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Whether the server and its store answer.";
     type Answer = Health;
 
     async fn run(self, call: Call) -> Result<Health, ControlError> {
-        call.desk.control.store().streams().await?;
+        call.server.control.store().streams().await?;
         Ok(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
     }
 }

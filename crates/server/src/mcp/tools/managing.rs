@@ -11,7 +11,7 @@ use super::own::Profile;
 use super::tasks::move_task;
 use crate::mcp::arguments::{TaskRef, choices, priorities};
 use crate::mcp::call::{Call, refuse};
-use crate::mcp::catalogue::{Effect, Handle, Who};
+use crate::mcp::catalogue::{AllowedCaller, Effect, ToolHandler};
 use crate::mcp::shapes::Moved;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,10 +29,10 @@ pub(crate) struct Selected {
     message: String,
 }
 
-impl Handle for SelectAction {
+impl ToolHandler for SelectAction {
     const TOOL: Tool = Tool::SelectAction;
-    const WHO: Who = Who::ManagerAtWork;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::ManagerAtWork;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Choose what to do next: start tasks, adjust the plan, or wait for workers.";
     type Answer = Selected;
 
@@ -61,10 +61,10 @@ pub(crate) struct Assigned {
     status: &'static str,
 }
 
-impl Handle for AssignTask {
+impl ToolHandler for AssignTask {
     const TOOL: Tool = Tool::AssignTask;
-    const WHO: Who = Who::Manager;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Give a subtask to one of your subordinates.";
     type Answer = Assigned;
 
@@ -105,10 +105,10 @@ pub(crate) struct Updated {
     message: String,
 }
 
-impl Handle for UpdateTask {
+impl ToolHandler for UpdateTask {
     const TOOL: Tool = Tool::UpdateTask;
-    const WHO: Who = Who::Manager;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Change a subtask's title, description or priority.";
     type Answer = Updated;
 
@@ -140,10 +140,10 @@ pub(crate) struct CancelTask {
     reason: String,
 }
 
-impl Handle for CancelTask {
+impl ToolHandler for CancelTask {
     const TOOL: Tool = Tool::CancelTask;
-    const WHO: Who = Who::Manager;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Cancel a subtask that is no longer needed, and what is below it.";
     type Answer = Moved;
 
@@ -159,10 +159,10 @@ pub(crate) struct BlockTask {
     reason: String,
 }
 
-impl Handle for BlockTask {
+impl ToolHandler for BlockTask {
     const TOOL: Tool = Tool::BlockTask;
-    const WHO: Who = Who::Manager;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Block a subtask that must not go on for now.";
     type Answer = Moved;
 
@@ -192,10 +192,10 @@ pub(crate) struct Dependencies {
     removed: Vec<TaskId>,
 }
 
-impl Handle for UpdateTaskDependencies {
+impl ToolHandler for UpdateTaskDependencies {
     const TOOL: Tool = Tool::UpdateTaskDependencies;
-    const WHO: Who = Who::Manager;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Change what a subtask waits for.";
     type Answer = Dependencies;
 
@@ -247,9 +247,9 @@ struct Completion {
     summary: Option<String>,
 }
 
-impl Handle for GetRecentCompletions {
+impl ToolHandler for GetRecentCompletions {
     const TOOL: Tool = Tool::GetRecentCompletions;
-    const WHO: Who = Who::Manager;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Subtasks that were finished of late, with their summaries.";
     type Answer = Completions;
@@ -305,9 +305,9 @@ struct Subordinate {
     max_sessions: u32,
 }
 
-impl Handle for ListSubordinates {
+impl ToolHandler for ListSubordinates {
     const TOOL: Tool = Tool::ListSubordinates;
-    const WHO: Who = Who::Manager;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Who works for you, on what, and how loaded they are.";
     type Answer = Subordinates;
@@ -339,9 +339,9 @@ pub(crate) struct GetSubordinateProfile {
     agent_id: String,
 }
 
-impl Handle for GetSubordinateProfile {
+impl ToolHandler for GetSubordinateProfile {
     const TOOL: Tool = Tool::GetSubordinateProfile;
-    const WHO: Who = Who::Manager;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "One subordinate: skills, model, scope.";
     type Answer = Profile;

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::mcp::arguments::outcomes;
 use crate::mcp::call::Call;
-use crate::mcp::caller::InSession;
-use crate::mcp::catalogue::{Effect, Handle, Who};
-use crate::mcp::shapes::{Done, NextStep, Short, TaskInfo};
+use crate::mcp::caller::CallingSession;
+use crate::mcp::catalogue::{AllowedCaller, Effect, ToolHandler};
+use crate::mcp::shapes::{Done, NextActionAnswer, Short, TaskInfo};
 
 /// Clients give up on a call after a minute (N2.5).
 const LONGEST_WAIT: u64 = 45;
@@ -24,25 +24,25 @@ pub(crate) struct GetNextAction {
     timeout_seconds: Option<u64>,
 }
 
-impl Handle for GetNextAction {
+impl ToolHandler for GetNextAction {
     const TOOL: Tool = Tool::GetNextAction;
-    const WHO: Who = Who::Session;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Session;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "What to do next. Do it, then call this again.";
-    type Answer = NextStep;
+    type Answer = NextActionAnswer;
 
-    async fn run(self, call: Call) -> Result<NextStep, ControlError> {
+    async fn run(self, call: Call) -> Result<NextActionAnswer, ControlError> {
         let session = call.session()?;
         session.mark_counted();
         let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT));
         let answer = next_or_wait(&call, session, longest).await?;
-        Ok(NextStep::of(&answer, session.board.settings.language))
+        Ok(NextActionAnswer::of(&answer, session.board.settings.language))
     }
 }
 
 /// The next step; if that is to wait for a message, what there is when one arrives, at the end of
 /// the wait, or when the server closes or the client has gone.
-async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Result<Arc<Answer>, ControlError> {
+async fn next_or_wait(call: &Call, session: &CallingSession, longest: Duration) -> Result<Arc<Answer>, ControlError> {
     let answer = session.project.next_action_on(Arc::clone(&session.board), session.id).await?;
     if answer.action != NextAction::WaitForMessages {
         return Ok(answer);
@@ -60,7 +60,7 @@ async fn next_or_wait(call: &Call, session: &InSession, longest: Duration) -> Re
     tokio::select! {
         () = moved => session.project.next_action(session.id).await,
         () = tokio::time::sleep(longest) => session.project.next_action(session.id).await,
-        () = call.desk.shutdown.cancelled() => Ok(answer),
+        () = call.server.shutdown.cancelled() => Ok(answer),
         () = call.gone.cancelled() => Ok(answer),
     }
 }
@@ -80,10 +80,10 @@ pub(crate) struct ModelAnswer {
     message: String,
 }
 
-impl Handle for ReportModel {
+impl ToolHandler for ReportModel {
     const TOOL: Tool = Tool::ReportModel;
-    const WHO: Who = Who::Session;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Session;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Say which model you are.";
     type Answer = ModelAnswer;
 
@@ -147,9 +147,9 @@ impl Profile {
     }
 }
 
-impl Handle for GetMyProfile {
+impl ToolHandler for GetMyProfile {
     const TOOL: Tool = Tool::GetMyProfile;
-    const WHO: Who = Who::Session;
+    const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Your own roster entry: role, scope, manager.";
     type Answer = Profile;
@@ -175,10 +175,10 @@ pub(crate) struct MyTask {
     working_directory: Option<String>,
 }
 
-impl Handle for GetMyTask {
+impl ToolHandler for GetMyTask {
     const TOOL: Tool = Tool::GetMyTask;
-    const WHO: Who = Who::TaskSession;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::TaskSession;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Your task in full: description, feedback, notes, steps.";
     type Answer = MyTask;
 
@@ -193,7 +193,7 @@ impl Handle for GetMyTask {
             task: TaskInfo::of(&board, task),
             parent: parent.map(|parent| Short::with_description(parent)),
             dependencies: needed.map(|task| Short::with_summary(task)).collect(),
-            working_directory: call.desk.working_directory(session),
+            working_directory: call.server.working_directory(session),
         })
     }
 }
@@ -215,10 +215,10 @@ pub(crate) struct Reported {
     message: String,
 }
 
-impl Handle for ReportCompleted {
+impl ToolHandler for ReportCompleted {
     const TOOL: Tool = Tool::ReportCompleted;
-    const WHO: Who = Who::TaskSession;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::TaskSession;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Report that your task is finished, failed or blocked. Facts decide if it is done.";
     type Answer = Reported;
 
@@ -240,10 +240,10 @@ pub(crate) struct SaveContext {
     next_steps: Option<String>,
 }
 
-impl Handle for SaveContext {
+impl ToolHandler for SaveContext {
     const TOOL: Tool = Tool::SaveContext;
-    const WHO: Who = Who::TaskSession;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::TaskSession;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Leave notes for whoever works on your task next.";
     type Answer = Done;
 
@@ -260,10 +260,10 @@ impl Handle for SaveContext {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Logout {}
 
-impl Handle for Logout {
+impl ToolHandler for Logout {
     const TOOL: Tool = Tool::Logout;
-    const WHO: Who = Who::Session;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::Session;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "End this session. Call it when told to, then stop.";
     type Answer = Done;
 

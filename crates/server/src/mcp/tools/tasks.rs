@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::mcp::arguments::{TaskRef, priorities, status, status_if_any, statuses, task_types};
 use crate::mcp::call::{Call, refuse};
-use crate::mcp::caller::InSession;
-use crate::mcp::catalogue::{Effect, Handle, Who};
+use crate::mcp::caller::CallingSession;
+use crate::mcp::catalogue::{AllowedCaller, Effect, ToolHandler};
 use crate::mcp::shapes::{Moved, TaskInfo, TaskItem};
 
 const PAGE: usize = 20;
@@ -42,9 +42,9 @@ pub(crate) struct TaskList {
     next_cursor: Option<String>,
 }
 
-impl Handle for ListTasks {
+impl ToolHandler for ListTasks {
     const TOOL: Tool = Tool::ListTasks;
-    const WHO: Who = Who::Session;
+    const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "Tasks of the project; without a filter, the subtasks of your own task.";
     type Answer = TaskList;
@@ -74,7 +74,7 @@ impl Handle for ListTasks {
 impl ListTasks {
     /// Everything that matches, by id. A filter looks at the whole project; without one, a session
     /// sees the subtasks of its task, and a chat what is not settled.
-    fn found<'a>(&self, session: &'a InSession) -> Result<Vec<&'a Task>, ControlError> {
+    fn found<'a>(&self, session: &'a CallingSession) -> Result<Vec<&'a Task>, ControlError> {
         let board = &session.board;
         let own = session.session()?.task();
         let unfiltered = self.status.is_none() && self.assignee_id.is_none() && self.parent_task_id.is_none();
@@ -102,9 +102,9 @@ pub(crate) struct GetTask {
     task_id: TaskRef,
 }
 
-impl Handle for GetTask {
+impl ToolHandler for GetTask {
     const TOOL: Tool = Tool::GetTask;
-    const WHO: Who = Who::Session;
+    const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Read;
     const ABOUT: &'static str = "One task: notes, reasons, children, last evidence.";
     type Answer = TaskInfo;
@@ -138,9 +138,9 @@ pub(crate) struct Created {
     task: TaskInfo,
 }
 
-impl Handle for CreateTask {
+impl ToolHandler for CreateTask {
     const TOOL: Tool = Tool::CreateTask;
-    const WHO: Who = Who::Creator;
+    const WHO: AllowedCaller = AllowedCaller::Creator;
     const EFFECT: Effect = Effect::Add;
     const ABOUT: &'static str = "Add one subtask to your task.";
     type Answer = Created;
@@ -203,9 +203,9 @@ pub(crate) struct CreatedItem {
     task: TaskItem,
 }
 
-impl Handle for CreateTasksBatch {
+impl ToolHandler for CreateTasksBatch {
     const TOOL: Tool = Tool::CreateTasksBatch;
-    const WHO: Who = Who::TaskSession;
+    const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Add;
     const ABOUT: &'static str = "Split your task: create all subtasks in one call, or none.";
     type Answer = CreatedBatch;
@@ -255,7 +255,7 @@ fn shortened(text: &str) -> String {
 
 /// Creates tasks, or finds those that the same key has created before.
 async fn create(
-    session: &InSession,
+    session: &CallingSession,
     parent: Option<TaskRef>,
     tasks: Vec<NewTask>,
     key: Option<String>,
@@ -289,10 +289,10 @@ pub(crate) struct UpdateTaskStatus {
     reason: Option<String>,
 }
 
-impl Handle for UpdateTaskStatus {
+impl ToolHandler for UpdateTaskStatus {
     const TOOL: Tool = Tool::UpdateTaskStatus;
-    const WHO: Who = Who::TaskSession;
-    const EFFECT: Effect = Effect::Settle;
+    const WHO: AllowedCaller = AllowedCaller::TaskSession;
+    const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "Move a subtask of yours: in_progress, done, todo, blocked, failed, cancelled.";
     type Answer = Moved;
 
@@ -302,7 +302,7 @@ impl Handle for UpdateTaskStatus {
 }
 
 pub(super) async fn move_task(
-    session: &InSession,
+    session: &CallingSession,
     task: TaskId,
     to: Status,
     reason: Option<String>,

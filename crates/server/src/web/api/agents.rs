@@ -10,19 +10,19 @@ use utoipa_axum::routes;
 
 use super::page::{self, Page};
 use super::shapes::{Agent, AgentDetail};
-use super::{Nothing, Path, Query};
-use crate::web::Window;
+use super::{NoQuery, Path, Query};
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(show))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct AgentQuery {
     /// Also those that left.
     #[serde(default)]
     all: bool,
@@ -34,18 +34,18 @@ struct Wanted {
 
 /// The roster, by id
 #[utoipa::path(
-    get, path = "/projects/{project}/agents", tag = "agents", params(("project" = String, Path), Wanted),
+    get, path = "/projects/{project}/agents", tag = "agents", params(("project" = String, Path), AgentQuery),
     responses((status = 200, body = Page<Agent>))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<AgentQuery>,
 ) -> Result<Json<Page<Agent>>, Problem> {
     let limit = page::limit(wanted.limit)?;
     let after: Option<AgentId> = page::cursor(wanted.after.as_deref())?;
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let found = open.board.agents.values().map(AsRef::as_ref).filter(|agent: &&board::Agent| {
         (wanted.all || agent.active) && after.as_ref().is_none_or(|after| agent.id() > after)
     });
@@ -59,12 +59,12 @@ async fn list(
     responses((status = 200, body = AgentDetail))
 )]
 async fn show(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, agent)): Path<(String, AgentId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<AgentDetail>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let staffing = board::staffing(&open.board, &agent, open.now).map_err(|refusal| person.refused(&refusal))?;
     let agent = open.board.agent(&agent).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(AgentDetail { agent: Agent::of(&open.board, agent), definition: agent.spec.redacted(), staffing }))

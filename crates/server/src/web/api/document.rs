@@ -7,7 +7,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{ContentBuilder, OpenApi as Document, Ref, ResponseBuilder, Server};
 use utoipa::{Modify, OpenApi};
 
-use crate::web::Window;
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
@@ -70,6 +70,6 @@ fn complete(operation: &mut Operation) {
 }
 
 /// Serves the document, to those who are logged in as everything else.
-pub(in crate::web) fn served(document: Document) -> Router<Window> {
+pub(in crate::web) fn served(document: Document) -> Router<AppState> {
     Router::new().route("/openapi.json", get(move |_: Person| async move { Json(document) }))
 }

@@ -12,11 +12,11 @@ use utoipa_axum::routes;
 use super::page::{self, Page};
 use super::shapes::Event;
 use super::{Path, Query};
-use crate::web::Window;
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list))
 }
 
@@ -36,15 +36,15 @@ struct Paging {
     responses((status = 200, body = Page<Event>))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Event>>, Problem> {
     let limit = page::limit(paging.limit)?;
     let after: Seq = page::cursor(paging.after.as_deref())?.unwrap_or(0);
-    let open = window.project(&person, &project).await?;
-    let store = window.desk.control.store().as_ref();
+    let open = state.project(&person, &project).await?;
+    let store = state.server.control.store().as_ref();
     let found = events_after::<Board>(store, &Project::stream(&open.id), after, limit + 1).await;
     let found = found.map_err(|error| person.problem(&error))?;
     Ok(Json(Page::of(found, limit, |(seq, _)| *seq, |(seq, event)| Event::of(seq, &event))))

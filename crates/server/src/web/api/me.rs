@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{Nothing, Query, words};
-use crate::web::Window;
+use super::{NoQuery, Query, words};
+use crate::web::AppState;
 use crate::web::person::Person;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(me))
 }
 
@@ -31,6 +31,6 @@ struct Me {
     get, path = "/me", tag = "me",
     responses((status = 200, body = Me))
 )]
-async fn me(person: Person, _: Query<Nothing>) -> Json<Me> {
+async fn me(person: Person, _: Query<NoQuery>) -> Json<Me> {
     Json(Me { name: person.name, role: person.role, language: person.language })
 }

@@ -13,12 +13,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::page::{self, Page};
-use super::{Nothing, Path, Query};
+use super::{NoQuery, Path, Query};
 use crate::web::person::Person;
 use crate::web::problem::Problem;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(show))
 }
 
@@ -74,15 +74,15 @@ struct Paging {
     responses((status = 200, body = Memory))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Memory>, Problem> {
     let limit = page::limit(paging.limit)?;
-    let open = window.project(&person, &project).await?;
-    let directory = window.definitions(&open);
-    let (entries, problems) = window.look(move |_| memory::list(&directory)).await?;
+    let open = state.project(&person, &project).await?;
+    let directory = state.definitions(&open);
+    let (entries, problems) = state.with_local_files(move |_| memory::list(&directory)).await?;
     let after = paging.after.map(PathBuf::from);
     let found = entries.into_iter().filter(|entry| after.as_ref().is_none_or(|after| entry.path > *after));
     let Page { items, next } = Page::of(found, limit, |entry| entry.path.display().to_string(), Entry::from);
@@ -98,14 +98,14 @@ async fn list(
     responses((status = 200, body = Shown))
 )]
 async fn show(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, path)): Path<(String, String)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Shown>, Problem> {
-    let open = window.project(&person, &project).await?;
-    let directory = window.definitions(&open);
-    let shown = window.look(move |_| memory::show(&directory, &path)).await?;
+    let open = state.project(&person, &project).await?;
+    let directory = state.definitions(&open);
+    let shown = state.with_local_files(move |_| memory::show(&directory, &path)).await?;
     let hint = person.say("Ask for the path of one that is listed.", "一覧にあるパスを指定してください。");
     let shown = shown.map_err(|error| match &error {
         ShowError::NotFound { .. } => Problem::not_found(error.to_string(), hint),
@@ -120,9 +120,9 @@ async fn show(
     Ok(Json(Shown { entry: shown.entry.into(), body: shown.body }))
 }
 
-impl Window {
+impl AppState {
     /// Where a project's definitions are.
-    fn definitions(&self, open: &Open) -> PathBuf {
+    fn definitions(&self, open: &ProjectRequest) -> PathBuf {
         self.repository(&open.id).join(".saihai")
     }
 }

@@ -12,19 +12,19 @@ use utoipa_axum::routes;
 
 use super::page::{self, Page};
 use super::shapes::Message;
-use super::{Body, Nothing, Path, Query};
-use crate::web::Window;
+use super::{Body, NoQuery, Path, Query};
+use crate::web::AppState;
 use crate::web::person::{Owner, Person};
 use crate::web::problem::Problem;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list, send))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct MessageQuery {
     /// Only those to or from this agent.
     #[param(value_type = Option<String>)]
     agent: Option<AgentId>,
@@ -39,18 +39,18 @@ struct Wanted {
 
 /// Messages, newest first
 #[utoipa::path(
-    get, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path), Wanted),
+    get, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path), MessageQuery),
     responses((status = 200, body = Page<Message>))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<MessageQuery>,
 ) -> Result<Json<Page<Message>>, Problem> {
     let limit = page::limit(wanted.limit)?;
     let before: Option<MessageId> = page::cursor(wanted.after.as_deref())?;
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let board = &open.board;
     wanted.agent.as_ref().map(|agent| board.agent(agent)).transpose().map_err(|refusal| person.refused(&refusal))?;
     wanted.task.map(|task| board.task(task)).transpose().map_err(|refusal| person.refused(&refusal))?;
@@ -83,13 +83,13 @@ struct Send {
     responses((status = 201, body = Message))
 )]
 async fn send(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path(project): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(send): Body<Send>,
 ) -> Result<Response, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let Send { to, content, related_task } = send;
     let command = Command::SendMessage { to: Party::Agent(to), content, related_task };
     let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;

@@ -29,12 +29,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::problem::Problem;
-use super::{Window, live};
+use super::{AppState, event_stream};
 
 pub(super) use self::document::served;
 
 /// The handlers, and the document that describes them.
-pub(super) fn router() -> (Router<Window>, Document) {
+pub(super) fn router() -> (Router<AppState>, Document) {
     let described = OpenApiRouter::with_openapi(document::head())
         .merge(me::router())
         .merge(projects::router())
@@ -46,7 +46,7 @@ pub(super) fn router() -> (Router<Window>, Document) {
         .merge(memory::router())
         .merge(events::router())
         .merge(tokens::router())
-        .routes(routes!(live::events));
+        .routes(routes!(event_stream::events));
     let (router, document) = described.split_for_parts();
     (router.fallback(nothing_here).method_not_allowed_fallback(not_so), document::completed(document))
 }
@@ -79,7 +79,7 @@ pub(in crate::web) struct Query<T>(pub(in crate::web) T);
 /// Where nothing can be asked for, what is asked for is refused too.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct NoQuery {}
 
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {

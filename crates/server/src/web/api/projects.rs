@@ -10,19 +10,19 @@ use utoipa_axum::routes;
 
 use super::page::{self, Page};
 use super::shapes::{Project, ProjectDetail};
-use super::{Nothing, Path, Query};
+use super::{NoQuery, Path, Query};
 use crate::web::person::{Owner, Person};
 use crate::web::problem::Problem;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(show)).routes(routes!(pause)).routes(routes!(resume))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct ProjectQuery {
     /// How many at most: 1 to 500, 100 if not said.
     limit: Option<usize>,
     /// The `next` of the page before.
@@ -31,22 +31,22 @@ struct Wanted {
 
 /// The projects, by id
 #[utoipa::path(
-    get, path = "/projects", tag = "projects", params(Wanted),
+    get, path = "/projects", tag = "projects", params(ProjectQuery),
     responses((status = 200, body = Page<Project>))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<ProjectQuery>,
 ) -> Result<Json<Page<Project>>, Problem> {
     let limit = page::limit(wanted.limit)?;
     let after: Option<ProjectId> = page::cursor(wanted.after.as_deref())?;
-    let installation = window.desk.installation.newest().await.map_err(|error| person.problem(&error))?;
+    let installation = state.server.installation.newest().await.map_err(|error| person.problem(&error))?;
     let mut found = Vec::new();
     for known in installation.projects.values().filter(|project| after.as_ref().is_none_or(|after| project.id > *after))
     {
         // One that was only announced has no board yet.
-        let Some(project) = window.desk.project(&known.id).await.map_err(|error| person.problem(&error))? else {
+        let Some(project) = state.server.project(&known.id).await.map_err(|error| person.problem(&error))? else {
             continue;
         };
         let board = project.newest().await.map_err(|error| person.problem(&error))?;
@@ -64,13 +64,13 @@ async fn list(
     responses((status = 200, body = ProjectDetail))
 )]
 async fn show(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<ProjectDetail>, Problem> {
-    let open = window.project(&person, &project).await?;
-    let path = window.repository(&open.id).display().to_string();
+    let open = state.project(&person, &project).await?;
+    let path = state.repository(&open.id).display().to_string();
     Ok(Json(ProjectDetail::of(&open.board, path)))
 }
 
@@ -80,13 +80,13 @@ async fn show(
     responses((status = 200, body = Project))
 )]
 async fn pause(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path(project): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Project>, Problem> {
-    let open = window.project(&person, &project).await?;
-    window.change(&person, open, Command::Pause).await
+    let open = state.project(&person, &project).await?;
+    state.change(&person, open, Command::Pause).await
 }
 
 /// Let task work go on
@@ -95,17 +95,17 @@ async fn pause(
     responses((status = 200, body = Project))
 )]
 async fn resume(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path(project): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Project>, Problem> {
-    let open = window.project(&person, &project).await?;
-    window.change(&person, open, Command::Resume).await
+    let open = state.project(&person, &project).await?;
+    state.change(&person, open, Command::Resume).await
 }
 
-impl Window {
-    async fn change(&self, person: &Person, open: Open, command: Command) -> Result<Json<Project>, Problem> {
+impl AppState {
+    async fn change(&self, person: &Person, open: ProjectRequest, command: Command) -> Result<Json<Project>, Problem> {
         let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
         let path = self.repository(&open.id).display().to_string();
         Ok(Json(Project::of(&receipt.after, path)))

@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{Nothing, Path, Query, words};
-use crate::web::Window;
-use crate::web::merges::{in_the_way, merge_commit, merged};
+use super::{NoQuery, Path, Query, words};
+use crate::web::AppState;
+use crate::web::merge_queue::{in_the_way, merge_commit, merged};
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(queue))
 }
 
@@ -60,15 +60,15 @@ struct Queue {
     responses((status = 200, body = Queue))
 )]
 async fn queue(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Queue>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let board = &open.board;
     let title = |session: &board::Session| session.task().and_then(|id| Some(board.tasks.get(&id)?.title.clone()));
-    let verifying = window.verifying(&person, &open).await?;
+    let verifying = state.verifying(&person, &open).await?;
     let verifying = verifying.into_iter().map(|(session, since)| Verifying {
         session_id: session.id.to_string(),
         task_id: session.task().map(|id| id.to_string()),

@@ -12,12 +12,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::page::{self, Page};
-use super::{Body, Nothing, Path, Query, words};
+use super::{Body, NoQuery, Path, Query, words};
 use crate::web::person::Owner;
 use crate::web::problem::Problem;
-use crate::web::{LINK, Window, offer_login};
+use crate::web::{AppState, LINK, offer_login};
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke)).routes(routes!(invite))
 }
 
@@ -67,12 +67,12 @@ struct Paging {
     responses((status = 200, body = Page<Token>))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Token>>, Problem> {
     let limit = page::limit(paging.limit)?;
-    let installation = window.desk.installation.newest().await.map_err(|error| person.problem(&error))?;
+    let installation = state.server.installation.newest().await.map_err(|error| person.problem(&error))?;
     let found =
         installation.tokens.values().filter(|token| paging.after.as_ref().is_none_or(|after| token.id > *after));
     Ok(Json(Page::of(found, limit, |token| token.id.clone(), Token::from)))
@@ -105,9 +105,9 @@ struct Made {
     responses((status = 201, body = Made))
 )]
 async fn create(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(new): Body<New>,
 ) -> Result<Response, Problem> {
     let failed = |error: RandomError| {
@@ -117,7 +117,7 @@ async fn create(
     let hash = token_hash(secret.reveal());
     let id = format!("tok_{}", &hash.0[..8]);
     let command = InstallationCommand::CreateToken(NewToken::bearer(id.clone(), new.role, new.name.clone(), hash));
-    window.desk.installation.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    state.server.installation.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
     let made = Made { token: secret.reveal().to_owned(), id, role: new.role, name: new.name };
     Ok((StatusCode::CREATED, Json(made)).into_response())
 }
@@ -128,13 +128,13 @@ async fn create(
     responses((status = 204, description = "It is useless."))
 )]
 async fn revoke(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path(id): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<StatusCode, Problem> {
     let command = InstallationCommand::RevokeToken { id };
-    window.desk.installation.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    state.server.installation.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -155,9 +155,9 @@ struct Login {
     responses((status = 201, body = Login))
 )]
 async fn invite(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(new): Body<New>,
 ) -> Result<Response, Problem> {
     match new.role {
@@ -169,12 +169,12 @@ async fn invite(
             ));
         }
     }
-    let now = window.desk.control.clock().now();
+    let now = state.server.control.clock().now();
     let name = match new.role {
         Role::Owner if new.name.is_empty() => person.name.clone(),
         Role::Owner | Role::Viewer | Role::Runner | Role::Coordinator => new.name,
     };
-    let secret = offer_login(&window.desk.installation, person.actor(), new.role, name, now).await;
+    let secret = offer_login(&state.server.installation, person.actor(), new.role, name, now).await;
     let secret = secret.map_err(|error| person.problem(&error))?;
     let login_path = format!("/login?code={}", secret.reveal());
     Ok((StatusCode::CREATED, Json(Login { login_path, role: new.role, expires_at: now + LINK })).into_response())

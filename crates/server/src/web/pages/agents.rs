@@ -4,15 +4,15 @@ use askama::Template;
 use axum::extract::State;
 use board::{Action, Agent, AgentId, Board, Timestamp, say_reason, staffing};
 
-use super::parts::{Mention, Note, of_session};
-use super::shell::{Answer, Here, Path, Shell, Visitor, page, refused, trouble};
-use crate::web::Window;
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page, refused};
+use super::parts::{Note, TaskLink, of_session};
+use crate::web::AppState;
 use crate::web::person::Person;
 
 #[derive(Debug, Template)]
 #[template(path = "agents.html")]
 struct Agents {
-    shell: Shell,
+    layout: Layout,
     agents: Vec<Row>,
     parked: Vec<(String, Timestamp)>,
 }
@@ -29,8 +29,8 @@ struct Row {
     active: bool,
     load: usize,
     most: u32,
-    doing: Vec<(board::SessionId, Option<Mention>, Note)>,
-    waiting: Vec<Mention>,
+    doing: Vec<(board::SessionId, Option<TaskLink>, Note)>,
+    waiting: Vec<TaskLink>,
     /// Why it is not started, and until when.
     staffing: String,
     starts: bool,
@@ -39,18 +39,18 @@ struct Row {
 }
 
 pub(super) async fn agents(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path(project): Path<String>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let board = &open.board;
     let agents =
         in_order(board).into_iter().map(|(agent, depth)| row(board, agent, depth, open.now, &person)).collect();
     let parked = board.parked.iter().filter(|(_, until)| **until > open.now);
     let parked = parked.map(|(account, until)| (account.clone(), *until)).collect();
     let title = person.say("Agents", "エージェント");
-    page(&Agents { shell: Shell::new(person.clone(), title, Here::Agents, Some(&open)), agents, parked })
+    page(&Agents { layout: Layout::new(person.clone(), title, NavItem::Agents, Some(&open)), agents, parked })
 }
 
 /// Managers before those who report to them; who has left comes last.
@@ -74,7 +74,7 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
     let doing: Vec<_> = board
         .live_sessions(agent.id())
         .map(|session| {
-            let task = session.task().and_then(|id| board.tasks.get(&id)).map(|task| Mention::of(task, language));
+            let task = session.task().and_then(|id| board.tasks.get(&id)).map(|task| TaskLink::of(task, language));
             (session.id, task, of_session(session, now, language))
         })
         .collect();
@@ -95,7 +95,7 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
         load: board.task_sessions(agent.id()),
         most: agent.spec.max_sessions,
         doing,
-        waiting: waiting.map(|task| Mention::of(task, language)).collect(),
+        waiting: waiting.map(|task| TaskLink::of(task, language)).collect(),
         staffing: answer.map(|answer| say_reason(answer.reason, language)).unwrap_or_default(),
         starts: answer.is_some_and(|answer| answer.action == Action::Start),
         until: answer.and_then(|answer| answer.until),
@@ -106,24 +106,24 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
 #[derive(Debug, Template)]
 #[template(path = "agent.html")]
 struct AgentPage {
-    shell: Shell,
+    layout: Layout,
     agent: Row,
     definition: String,
-    tasks: Vec<Mention>,
+    tasks: Vec<TaskLink>,
 }
 
 pub(super) async fn agent(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path((project, id)): Path<(String, AgentId)>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let agent = open.board.agent(&id).map_err(refused(&person))?;
-    let tasks = open.board.open_tasks(&id).into_iter().map(|task| Mention::of(task, person.language)).collect();
+    let tasks = open.board.open_tasks(&id).into_iter().map(|task| TaskLink::of(task, person.language)).collect();
     page(&AgentPage {
         agent: row(&open.board, agent, 0, open.now, &person),
         definition: board::clean(&definitions::to_yaml(&agent.spec.redacted())),
         tasks,
-        shell: Shell::new(person, agent.spec.name.clone(), Here::Agents, Some(&open)),
+        layout: Layout::new(person, agent.spec.name.clone(), NavItem::Agents, Some(&open)),
     })
 }

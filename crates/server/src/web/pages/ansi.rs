@@ -6,19 +6,19 @@ use askama::filters::HtmlSafe;
 
 /// Text with colours, safe to put on a page: everything in it was escaped here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Coloured(String);
+pub(super) struct ColouredText(String);
 
-impl fmt::Display for Coloured {
+impl fmt::Display for ColouredText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl HtmlSafe for Coloured {}
+impl HtmlSafe for ColouredText {}
 
 /// How letters look at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Look {
+struct TextStyle {
     bold: bool,
     dim: bool,
     italic: bool,
@@ -27,7 +27,7 @@ struct Look {
     colour: Option<u8>,
 }
 
-impl Look {
+impl TextStyle {
     /// Classes of the style sheet.
     fn classes(self) -> String {
         let words = [(self.bold, "b"), (self.dim, "d"), (self.italic, "i"), (self.underlined, "u")];
@@ -68,9 +68,9 @@ impl Look {
 }
 
 /// The text with its colours, and without everything else that terminals are told.
-pub(super) fn coloured(bytes: &[u8]) -> Coloured {
+pub(super) fn coloured(bytes: &[u8]) -> ColouredText {
     let text = String::from_utf8_lossy(bytes);
-    let mut page = Painter::default();
+    let mut page = AnsiParser::default();
     let mut rest = text.chars().peekable();
     while let Some(letter) = rest.next() {
         match letter {
@@ -117,18 +117,18 @@ pub(super) fn coloured(bytes: &[u8]) -> Coloured {
 }
 
 #[derive(Debug, Default)]
-struct Painter {
+struct AnsiParser {
     html: String,
-    look: Look,
+    look: TextStyle,
     /// The look of the span that is open.
-    open: Look,
+    open: TextStyle,
 }
 
-impl Painter {
+impl AnsiParser {
     fn put(&mut self, letter: char) {
         if self.look != self.open {
             self.close();
-            if self.look != Look::default() {
+            if self.look != TextStyle::default() {
                 self.html.push_str(&format!("<span class=\"{}\">", self.look.classes()));
             }
             self.open = self.look;
@@ -144,15 +144,15 @@ impl Painter {
     }
 
     fn close(&mut self) {
-        if self.open != Look::default() {
+        if self.open != TextStyle::default() {
             self.html.push_str("</span>");
-            self.open = Look::default();
+            self.open = TextStyle::default();
         }
     }
 
-    fn finish(mut self) -> Coloured {
+    fn finish(mut self) -> ColouredText {
         self.close();
-        Coloured(self.html)
+        ColouredText(self.html)
     }
 }
 

@@ -9,9 +9,9 @@ use board::{Actor, Board, Language, Priority, Status, Task, TaskId, TaskType, Ti
 use serde::Deserialize;
 
 use super::graph::Graph;
-use super::parts::{Chip, Note, move_word, note, priority_word, status_word, type_word};
-use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, trouble};
-use crate::web::Window;
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page};
+use super::parts::{Note, StatusChip, move_word, note, priority_word, status_word, type_word};
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::search::Search;
 
@@ -25,7 +25,7 @@ const DRAWN: usize = 150;
 /// What is looked for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct BoardQuery {
     view: View,
     q: String,
     assignee: String,
@@ -44,7 +44,7 @@ enum View {
     Graph,
 }
 
-impl Wanted {
+impl BoardQuery {
     fn takes(&self, search: &Search, task: &Task) -> bool {
         search.finds(task)
             && (self.assignee.is_empty() || task.assignee.as_ref().is_some_and(|agent| agent.as_str() == self.assignee))
@@ -89,8 +89,8 @@ pub(super) fn encoded(text: &str) -> String {
 #[derive(Debug, Template)]
 #[template(path = "board.html")]
 struct BoardPage {
-    shell: Shell,
-    wanted: Wanted,
+    layout: Layout,
+    wanted: BoardQuery,
     total: usize,
     found: usize,
     columns: Vec<Column>,
@@ -176,19 +176,19 @@ struct TreeRow {
     depth: usize,
     id: TaskId,
     title: String,
-    chip: Chip,
+    chip: StatusChip,
     step: bool,
     assignee: Option<String>,
     note: Option<Note>,
 }
 
 pub(super) async fn board(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path(project): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<BoardQuery>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let (board, now, language) = (&open.board, open.now, person.language);
     let search = Search::new(&wanted.q);
     let total = board.tasks.values().filter(|task| !task.is_step()).count();
@@ -207,7 +207,7 @@ pub(super) async fn board(
         labels: labels(board),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
         types: TaskType::ALL.iter().map(|t| (t.as_str(), type_word(*t, language))).collect(),
-        shell: Shell::new(person.clone(), board.settings.name.clone(), Here::Board, Some(&open)),
+        layout: Layout::new(person.clone(), board.settings.name.clone(), NavItem::Board, Some(&open)),
         wanted: wanted.clone(),
     };
     match wanted.view {
@@ -321,7 +321,7 @@ fn tree(
             depth,
             id: task.id,
             title: task.title.clone(),
-            chip: Chip { status: task.status, language },
+            chip: StatusChip { status: task.status, language },
             step: task.is_step(),
             assignee: task.assignee.as_ref().map(ToString::to_string),
             note: note(board, task, now, language),

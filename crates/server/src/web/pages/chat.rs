@@ -4,11 +4,11 @@ use askama::Template;
 use axum::extract::State;
 use board::{Agent, AgentId, Message, Mode, Party};
 
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page, refused};
 use super::parts::{Note, of_session};
-use super::shell::{Answer, Here, Path, Shell, Visitor, page, refused, trouble};
-use super::task::{Said, said};
+use super::task::{MessageRow, said};
 use crate::web::person::Person;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
 /// The newest messages of a conversation.
 const SHOWN: usize = 200;
@@ -16,12 +16,12 @@ const SHOWN: usize = 200;
 #[derive(Debug, Template)]
 #[template(path = "chat.html")]
 struct Chat {
-    shell: Shell,
+    layout: Layout,
     agents: Vec<Partner>,
     /// With whom, if with anybody.
     with: Option<Partner>,
     session: Option<(board::SessionId, Note)>,
-    messages: Vec<Said>,
+    messages: Vec<MessageRow>,
 }
 
 #[derive(Clone, Debug)]
@@ -35,25 +35,25 @@ struct Partner {
 }
 
 pub(super) async fn chats(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path(project): Path<String>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     show(person, &open, None)
 }
 
 pub(super) async fn chat(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path((project, id)): Path<(String, AgentId)>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let agent = open.board.agent(&id).map_err(refused(&person))?;
     show(person, &open, Some(agent))
 }
 
-fn show(person: Person, open: &Open, with: Option<&Agent>) -> Answer {
+fn show(person: Person, open: &ProjectRequest, with: Option<&Agent>) -> Answer {
     let board = &open.board;
     let partner = |agent: &Agent| Partner {
         id: agent.id().to_string(),
@@ -78,6 +78,6 @@ fn show(person: Person, open: &Open, with: Option<&Agent>) -> Answer {
         session: session.map(|session| (session.id, of_session(session, open.now, person.language))),
         with: with.map(partner),
         messages,
-        shell: Shell::new(person.clone(), person.say("Chat", "チャット"), Here::Chat, Some(open)),
+        layout: Layout::new(person.clone(), person.say("Chat", "チャット"), NavItem::Chat, Some(open)),
     })
 }

@@ -36,7 +36,7 @@ struct Node {
     word: &'static str,
     title: String,
     short: String,
-    here: bool,
+    current: bool,
 }
 
 #[derive(Debug)]
@@ -49,7 +49,13 @@ struct Edge {
 
 impl Graph {
     /// Draws tasks from left to right, each after what it waits for.
-    pub(super) fn draw(board: &Board, tasks: &[&Task], here: Option<TaskId>, base: &str, language: Language) -> Self {
+    pub(super) fn draw(
+        board: &Board,
+        tasks: &[&Task],
+        current: Option<TaskId>,
+        base: &str,
+        language: Language,
+    ) -> Self {
         let known: BTreeMap<TaskId, &Task> = tasks.iter().map(|task| (task.id, *task)).collect();
         let before = |task: &Task| -> Vec<(TaskId, bool)> {
             let waits = task.dependencies.iter().filter(|id| known.contains_key(id)).map(|id| (*id, false));
@@ -71,7 +77,7 @@ impl Graph {
                     word: status_word(task.status, language),
                     title: task.title.clone(),
                     short: shortened(&task.title),
-                    here: here == Some(task.id),
+                    current: current == Some(task.id),
                 }
             })
             .collect();

@@ -5,14 +5,14 @@ use axum::extract::State;
 use definitions::memory::{self, Shown};
 
 use super::board::encoded;
-use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
-use crate::web::Window;
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
+use crate::web::AppState;
 use crate::web::problem::Problem;
 
 #[derive(Debug, Template)]
 #[template(path = "memory.html")]
 struct Memory {
-    shell: Shell,
+    layout: Layout,
     entries: Vec<Row>,
     problems: Vec<String>,
     shown: Option<(String, String)>,
@@ -29,30 +29,35 @@ struct Row {
     current: bool,
 }
 
-pub(super) async fn memories(state: State<Window>, visitor: Visitor, Path(project): Path<String>) -> Answer {
+pub(super) async fn memories(state: State<AppState>, visitor: PageUser, Path(project): Path<String>) -> Answer {
     show(state, visitor, project, None).await
 }
 
 pub(super) async fn entry(
-    state: State<Window>,
-    visitor: Visitor,
+    state: State<AppState>,
+    visitor: PageUser,
     Path((project, path)): Path<(String, String)>,
 ) -> Answer {
     show(state, visitor, project, Some(path)).await
 }
 
-async fn show(State(window): State<Window>, Visitor(person): Visitor, project: String, path: Option<String>) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
-    let directory = window.repository(&open.id).join(".saihai");
+async fn show(
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
+    project: String,
+    path: Option<String>,
+) -> Answer {
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
+    let directory = state.repository(&open.id).join(".saihai");
     let wanted = path.clone();
-    let read = move |_: &dyn crate::Premises| {
+    let read = move |_: &dyn crate::LocalFiles| {
         let shown = wanted.map(|path| memory::show(&directory, &path)).transpose();
         (memory::list(&directory), shown)
     };
-    let ((entries, problems), shown) = window.look(read).await.map_err(trouble(&person))?;
+    let ((entries, problems), shown) = state.with_local_files(read).await.map_err(error_page(&person))?;
     let shown = shown.map_err(|error| {
         let hint = person.say("See the list.", "一覧を見てください。");
-        trouble(&person)(Problem::not_found(error.to_string(), hint))
+        error_page(&person)(Problem::not_found(error.to_string(), hint))
     })?;
     let current = shown.as_ref().map(|shown| shown.entry.path.clone());
     let row = |entry: memory::Entry| Row {
@@ -67,6 +72,6 @@ async fn show(State(window): State<Window>, Visitor(person): Visitor, project: S
         entries: entries.into_iter().map(row).collect(),
         problems: problems.iter().map(ToString::to_string).collect(),
         shown: shown.map(|Shown { entry, body }| (entry.title, board::clean(&body))),
-        shell: Shell::new(person.clone(), person.say("Memory", "メモリー"), Here::Memory, Some(&open)),
+        layout: Layout::new(person.clone(), person.say("Memory", "メモリー"), NavItem::Memory, Some(&open)),
     })
 }

@@ -9,13 +9,13 @@ mod board;
 mod chat;
 mod graph;
 mod history;
+mod layout;
 mod memory;
 mod parts;
 mod projects;
 mod queue;
 mod sessions;
 mod settings;
-mod shell;
 mod task;
 
 use axum::Router;
@@ -23,12 +23,12 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use http::{HeaderMap, StatusCode};
 
-use self::shell::Trouble;
-use super::Window;
+use self::layout::ErrorPage;
+use super::AppState;
 use super::person::language_of;
 use super::problem::Problem;
 
-pub(super) fn router() -> Router<Window> {
+pub(super) fn router() -> Router<AppState> {
     Router::new()
         .route("/", get(projects::root))
         .route("/projects", get(projects::projects))
@@ -55,5 +55,5 @@ pub(super) async fn not_found(headers: HeaderMap) -> Response {
     let problem = Problem::new(StatusCode::NOT_FOUND, "not_found", "There is no such page.", "Go to the board.");
     let html =
         headers.get(http::header::ACCEPT).is_some_and(|accept| accept.to_str().is_ok_and(|a| a.contains("text/html")));
-    if html { Trouble { problem, language: language_of(&headers) }.into_response() } else { problem.into_response() }
+    if html { ErrorPage { problem, language: language_of(&headers) }.into_response() } else { problem.into_response() }
 }

@@ -22,14 +22,14 @@ impl HtmlSafe for Age {}
 /// A status with its colour and its word.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(source = r#"<span class="chip {{ status }}">{{ self.word() }}</span>"#, ext = "html")]
-pub(super) struct Chip {
+pub(super) struct StatusChip {
     pub(super) status: Status,
     pub(super) language: Language,
 }
 
-impl HtmlSafe for Chip {}
+impl HtmlSafe for StatusChip {}
 
-impl Chip {
+impl StatusChip {
     fn word(&self) -> &'static str {
         status_word(self.status, self.language)
     }
@@ -83,14 +83,14 @@ pub(super) fn type_word(task_type: TaskType, language: Language) -> &'static str
 /// What became of a session's work.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(source = r#"<span class="verdict {{ class }}">{{ word }}</span>"#, ext = "html")]
-pub(super) struct Judgement {
+pub(super) struct VerdictBadge {
     class: &'static str,
     word: &'static str,
 }
 
-impl HtmlSafe for Judgement {}
+impl HtmlSafe for VerdictBadge {}
 
-impl Judgement {
+impl VerdictBadge {
     pub(super) fn of(verdict: &Verdict, language: Language) -> Self {
         let word = match (verdict, language) {
             (Verdict::None(_), Language::En) => "no verdict",
@@ -162,19 +162,19 @@ pub(super) fn move_word(name: board::lifecycle::Move, language: Language) -> &'s
 
 /// A task by its id and title, with its status.
 #[derive(Clone, Debug)]
-pub(super) struct Mention {
+pub(super) struct TaskLink {
     pub(super) id: TaskId,
     pub(super) title: String,
-    pub(super) chip: Chip,
+    pub(super) chip: StatusChip,
     pub(super) assignee: Option<String>,
 }
 
-impl Mention {
+impl TaskLink {
     pub(super) fn of(task: &Task, language: Language) -> Self {
         Self {
             id: task.id,
             title: task.title.clone(),
-            chip: Chip { status: task.status, language },
+            chip: StatusChip { status: task.status, language },
             assignee: task.assignee.as_ref().map(ToString::to_string),
         }
     }

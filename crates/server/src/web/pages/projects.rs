@@ -5,14 +5,14 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use board::{SessionStatus, Status};
 
+use super::layout::{Answer, Layout, NavItem, PageUser, error_page, page};
 use super::parts::Age;
-use super::shell::{Answer, Here, Shell, Visitor, page, trouble};
-use crate::web::Window;
+use crate::web::AppState;
 
 #[derive(Debug, Template)]
 #[template(path = "projects.html")]
 struct Projects {
-    shell: Shell,
+    layout: Layout,
     projects: Vec<Row>,
 }
 
@@ -31,8 +31,8 @@ struct Row {
 }
 
 /// With one project there is nothing to choose: its board is shown.
-pub(super) async fn root(State(window): State<Window>, Visitor(_): Visitor) -> Answer {
-    let installation = window.desk.installation.state();
+pub(super) async fn root(State(state): State<AppState>, PageUser(_): PageUser) -> Answer {
+    let installation = state.server.installation.state();
     let mut projects = installation.projects.keys();
     Ok(match (projects.next(), projects.next()) {
         (Some(only), None) => Redirect::to(&format!("/p/{only}")).into_response(),
@@ -40,11 +40,11 @@ pub(super) async fn root(State(window): State<Window>, Visitor(_): Visitor) -> A
     })
 }
 
-pub(super) async fn projects(State(window): State<Window>, Visitor(person): Visitor) -> Answer {
-    let shell = Shell::new(person.clone(), person.say("Projects", "プロジェクト"), Here::Projects, None);
+pub(super) async fn projects(State(state): State<AppState>, PageUser(person): PageUser) -> Answer {
+    let layout = Layout::new(person.clone(), person.say("Projects", "プロジェクト"), NavItem::Projects, None);
     let mut projects = Vec::new();
-    for (id, known) in &window.desk.installation.state().projects {
-        let Ok(open) = window.project(&person, id.as_str()).await.map_err(trouble(&person)) else { continue };
+    for (id, known) in &state.server.installation.state().projects {
+        let Ok(open) = state.project(&person, id.as_str()).await.map_err(error_page(&person)) else { continue };
         let count =
             |wanted: &dyn Fn(Status) -> bool| open.board.tasks.values().filter(|task| wanted(task.status)).count();
         let live =
@@ -63,5 +63,5 @@ pub(super) async fn projects(State(window): State<Window>, Visitor(person): Visi
             last: changed.map(|at| Age { at, now: open.now }),
         });
     }
-    page(&Projects { shell, projects })
+    page(&Projects { layout, projects })
 }

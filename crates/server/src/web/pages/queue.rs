@@ -4,16 +4,16 @@ use askama::Template;
 use axum::extract::State;
 use board::{Board, Session, Timestamp};
 
-use super::parts::{Age, Mention};
-use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
+use super::parts::{Age, TaskLink};
 use super::task::{CheckRow, evidence};
-use crate::web::Window;
-use crate::web::merges::{in_the_way, merge_commit, merged};
+use crate::web::AppState;
+use crate::web::merge_queue::{in_the_way, merge_commit, merged};
 
 #[derive(Debug, Template)]
 #[template(path = "queue.html")]
 struct Queue {
-    shell: Shell,
+    layout: Layout,
     target: String,
     waiting: Vec<Row>,
     merged: Vec<Row>,
@@ -23,7 +23,7 @@ struct Queue {
 struct Row {
     session: board::SessionId,
     agent: String,
-    task: Option<Mention>,
+    task: Option<TaskLink>,
     since: Option<Age>,
     waits: Option<String>,
     files: Vec<String>,
@@ -33,18 +33,18 @@ struct Row {
 }
 
 pub(super) async fn queue(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path(project): Path<String>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let board: &Board = &open.board;
     let row = |(session, since): (&Session, Option<Timestamp>)| {
         let found = evidence(session, &person);
         Row {
             session: session.id,
             agent: session.agent.to_string(),
-            task: session.task().and_then(|id| board.tasks.get(&id)).map(|task| Mention::of(task, person.language)),
+            task: session.task().and_then(|id| board.tasks.get(&id)).map(|task| TaskLink::of(task, person.language)),
             since: since.map(|at| Age { at, now: open.now }),
             waits: session.waits_to_merge().map(board::clean),
             files: in_the_way(session).to_vec(),
@@ -53,11 +53,11 @@ pub(super) async fn queue(
             commit: merge_commit(session).map(|commit| commit.chars().take(10).collect()),
         }
     };
-    let waiting = window.verifying(&person, &open).await.map_err(trouble(&person))?;
+    let waiting = state.verifying(&person, &open).await.map_err(error_page(&person))?;
     page(&Queue {
         target: board.settings.target_branch.clone(),
         waiting: waiting.into_iter().map(row).collect(),
         merged: merged(board).into_iter().map(|session| row((session, session.ended_at))).collect(),
-        shell: Shell::new(person.clone(), person.say("Merge queue", "マージ待ち"), Here::Queue, Some(&open)),
+        layout: Layout::new(person.clone(), person.say("Merge queue", "マージ待ち"), NavItem::Queue, Some(&open)),
     })
 }

@@ -10,11 +10,11 @@ use http::HeaderName;
 use serde::Deserialize;
 
 use super::ansi;
-use super::parts::{Age, Mention, Note, of_session};
-use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, refused, trouble};
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
+use super::parts::{Age, Note, TaskLink, of_session};
 use super::task::{Evidence, SessionRow, evidence, session_row};
-use crate::premises::{LogFrom, LogPage};
-use crate::web::Window;
+use crate::local_files::{LogFrom, LogPage};
+use crate::web::AppState;
 use crate::web::problem::Problem;
 
 const SHOWN: usize = 100;
@@ -24,7 +24,7 @@ const PAGE: usize = 64 * 1024;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct SessionQuery {
     running: Option<String>,
     agent: String,
     before: Option<SessionId>,
@@ -33,20 +33,20 @@ pub(super) struct Wanted {
 #[derive(Debug, Template)]
 #[template(path = "sessions.html")]
 struct Sessions {
-    shell: Shell,
-    wanted: Wanted,
+    layout: Layout,
+    wanted: SessionQuery,
     rows: Vec<SessionRow>,
     earlier: Option<SessionId>,
     agents: Vec<String>,
 }
 
 pub(super) async fn sessions(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path(project): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<SessionQuery>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let takes = |session: &&Session| {
         (wanted.running.is_none() || session.is_live())
             && (wanted.agent.is_empty() || session.agent.as_str() == wanted.agent)
@@ -59,7 +59,7 @@ pub(super) async fn sessions(
         rows: found.iter().take(SHOWN).map(|session| session_row(session, open.now, &person)).collect(),
         earlier,
         agents: open.board.agents.keys().map(ToString::to_string).collect(),
-        shell: Shell::new(person.clone(), person.say("Sessions", "セッション"), Here::Sessions, Some(&open)),
+        layout: Layout::new(person.clone(), person.say("Sessions", "セッション"), NavItem::Sessions, Some(&open)),
         wanted,
     })
 }
@@ -67,9 +67,9 @@ pub(super) async fn sessions(
 #[derive(Debug, Template)]
 #[template(path = "session.html")]
 struct SessionPage {
-    shell: Shell,
+    layout: Layout,
     row: SessionRow,
-    task: Option<Mention>,
+    task: Option<TaskLink>,
     note: Note,
     live: bool,
     may_stop: bool,
@@ -88,19 +88,19 @@ struct LogView {
     start: u64,
     end: u64,
     oldest: u64,
-    html: ansi::Coloured,
+    html: ansi::ColouredText,
 }
 
 pub(super) async fn session(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path((project, id)): Path<(String, SessionId)>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let session = open.board.session(id).map_err(refused(&person))?;
     let project_id = open.id.clone();
-    let read = window.look(move |premises| premises.log(&project_id, id, LogFrom::Tail, PAGE)).await;
-    let log = read.map_err(trouble(&person))?.map(|page| whole_lines(page, session.end.is_some()));
+    let read = state.with_local_files(move |local_files| local_files.log(&project_id, id, LogFrom::Tail, PAGE)).await;
+    let log = read.map_err(error_page(&person))?.map(|page| whole_lines(page, session.end.is_some()));
     let stop = board::Command::StopSession { session: id };
     let may_stop = person.is_owner()
         && board::admit(&open.board, &person.actor(), &stop, open.now).is_ok_and(|events| !events.is_empty());
@@ -110,7 +110,7 @@ pub(super) async fn session(
     });
     page(&SessionPage {
         row: session_row(session, open.now, &person),
-        task: session.task().and_then(|id| open.board.tasks.get(&id)).map(|task| Mention::of(task, person.language)),
+        task: session.task().and_then(|id| open.board.tasks.get(&id)).map(|task| TaskLink::of(task, person.language)),
         note: of_session(session, open.now, person.language),
         live: session.end.is_none(),
         may_stop,
@@ -126,7 +126,7 @@ pub(super) async fn session(
             oldest: page.oldest,
             html: ansi::coloured(&page.bytes),
         }),
-        shell: Shell::new(person, format!("{id}"), Here::Sessions, Some(&open)),
+        layout: Layout::new(person, format!("{id}"), NavItem::Sessions, Some(&open)),
     })
 }
 
@@ -139,17 +139,19 @@ pub(super) struct Piece {
 
 /// A further piece of a log, for the page that shows it.
 pub(super) async fn log(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path((project, id)): Path<(String, SessionId)>,
     Query(piece): Query<Piece>,
 ) -> Result<Response, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let session = open.board.session(id).map_err(|refusal| Problem::refused(&refusal, person.language))?;
     let (over, project_id) = (session.end.is_some(), open.id.clone());
     let from = piece.from.or(piece.until.map(|until| until.saturating_sub(PAGE as u64))).unwrap_or(0);
     let most = piece.until.map_or(PAGE, |until| usize::try_from(until.saturating_sub(from)).unwrap_or(PAGE).min(PAGE));
-    let read = window.look(move |premises| premises.log(&project_id, id, LogFrom::Position(from), most)).await?;
+    let read = state
+        .with_local_files(move |local_files| local_files.log(&project_id, id, LogFrom::Position(from), most))
+        .await?;
     let mut page = read.ok_or_else(|| {
         let hint = person.say(
             "Only sessions that ran on this machine have one.",

@@ -4,15 +4,15 @@ use askama::Template;
 use axum::extract::State;
 use board::{Role, Token, TokenUse};
 
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
 use super::parts::Age;
-use super::shell::{Answer, Here, Path, Shell, Visitor, page, trouble};
-use crate::web::Window;
+use crate::web::AppState;
 use crate::web::person::Person;
 
 #[derive(Debug, Template)]
 #[template(path = "settings.html")]
 struct Settings {
-    shell: Shell,
+    layout: Layout,
     path: String,
     rules: Vec<(&'static str, String)>,
     checks: Vec<(String, String)>,
@@ -33,13 +33,13 @@ struct Row {
 }
 
 pub(super) async fn settings(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path(project): Path<String>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let set = &open.board.settings;
-    let installation = window.desk.installation.state();
+    let installation = state.server.installation.state();
     let valid = installation.tokens.values().filter(|token| installation.is_valid(token, open.now));
     let mut tokens: Vec<&Token> = valid.filter(|_| person.is_owner()).collect();
     tokens.sort_by_key(|token| std::cmp::Reverse(token.created_at));
@@ -57,13 +57,13 @@ pub(super) async fn settings(
         expires: token.expires_at.map(|at| at.to_string().chars().take(16).collect::<String>().replace('T', " ")),
     };
     page(&Settings {
-        path: window.repository(&open.id).display().to_string(),
+        path: state.repository(&open.id).display().to_string(),
         rules: rules(set, &person),
         checks: set.dod.checks.iter().map(|check| (check.name.clone(), check.command.clone())).collect(),
         limits: limits(&set.limits, &person),
         tokens: tokens.into_iter().map(row).collect(),
         roles: Role::ALL.iter().map(|role| role.as_str()).collect(),
-        shell: Shell::new(person.clone(), person.say("Settings", "設定"), Here::Settings, Some(&open)),
+        layout: Layout::new(person.clone(), person.say("Settings", "設定"), NavItem::Settings, Some(&open)),
     })
 }
 

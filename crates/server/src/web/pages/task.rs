@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use super::board::MoveButton;
 use super::graph::Graph;
-use super::parts::{Age, Chip, Judgement, Mention, Note, of_session, party_word, priority_word, type_word};
-use super::shell::{Answer, Here, Path, Query, Shell, Visitor, page, refused, trouble};
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
+use super::parts::{Age, Note, StatusChip, TaskLink, VerdictBadge, of_session, party_word, priority_word, type_word};
 use crate::web::person::Person;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
 /// Lines of the timeline on one page.
 const EVENTS: usize = 60;
@@ -30,22 +30,22 @@ const DIFF: usize = 512 * 1024;
 #[derive(Debug, Template)]
 #[template(path = "task.html")]
 struct TaskPage {
-    shell: Shell,
+    layout: Layout,
     task: Facts,
     moves: Vec<MoveButton>,
     /// Why it cannot be edited, if so.
     read_only: Option<(String, String)>,
     why: Vec<String>,
-    above: Vec<Mention>,
-    children: Vec<Mention>,
-    waits_for: Vec<Mention>,
-    waited_for_by: Vec<Mention>,
+    above: Vec<TaskLink>,
+    children: Vec<TaskLink>,
+    waits_for: Vec<TaskLink>,
+    waited_for_by: Vec<TaskLink>,
     graph: Option<Graph>,
     sessions: Vec<SessionRow>,
     evidence: Option<Evidence>,
     feedback: Option<String>,
     notes: Vec<(&'static str, String)>,
-    messages: Vec<Said>,
+    messages: Vec<MessageRow>,
     timeline: Vec<Line>,
     earlier: Option<Seq>,
     agents: Vec<String>,
@@ -63,7 +63,7 @@ struct Facts {
     id: TaskId,
     title: String,
     description: String,
-    chip: Chip,
+    chip: StatusChip,
     status_age: Age,
     held_by: Option<TaskId>,
     step: bool,
@@ -90,7 +90,7 @@ pub(super) struct SessionRow {
     pub(super) task: Option<TaskId>,
     pub(super) note: Note,
     pub(super) end: Option<String>,
-    pub(super) verdict: Option<Judgement>,
+    pub(super) verdict: Option<VerdictBadge>,
     pub(super) started: Age,
     pub(super) calls: u32,
 }
@@ -116,7 +116,7 @@ pub(super) struct CheckRow {
 }
 
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct MessageRow {
     pub(super) id: board::MessageId,
     pub(super) from: String,
     pub(super) to: String,
@@ -137,31 +137,31 @@ pub(super) struct Line {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct DiffQuery {
     before: Option<Seq>,
 }
 
 pub(super) async fn task(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path((project, id)): Path<(String, TaskId)>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<DiffQuery>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let (board, now, language) = (&open.board, open.now, person.language);
     let task = board.task(id).map_err(refused(&person))?;
-    let merged = window.finished(&person, &open, task).await;
+    let merged = state.finished(&person, &open, task).await;
     let before = wanted.before.unwrap_or(Seq::MAX);
-    let store = window.desk.control.store();
-    let events = window.chronicles.of_task(store.as_ref(), &open.id, id, before, EVENTS).await;
-    let events = events.map_err(|error| trouble(&person)(person.problem(&error)))?;
+    let store = state.server.control.store();
+    let events = state.task_events.of_task(store.as_ref(), &open.id, id, before, EVENTS).await;
+    let events = events.map_err(|error| error_page(&person)(person.problem(&error)))?;
     let earlier = (events.len() == EVENTS).then(|| events.last().map(|(seq, _)| *seq)).flatten();
     let refusal = may_edit(board, &person.actor(), task, now)
         .err()
         .map(|refusal| (refusal.message(language), refusal.hint(language, board::Audience::Person)));
     let read_only = refusal.filter(|_| person.is_owner());
     let explained = why(board, id, now).map_err(refused(&person))?;
-    let mut above: Vec<_> = board.ancestors(task).map(|task| Mention::of(task, language)).collect();
+    let mut above: Vec<_> = board.ancestors(task).map(|task| TaskLink::of(task, language)).collect();
     above.reverse();
     let sessions: Vec<&Session> =
         board.sessions.values().rev().map(Arc::as_ref).filter(|s| s.task() == Some(id)).take(NEWEST).collect();
@@ -175,9 +175,9 @@ pub(super) async fn task(
         moves: MoveButton::all(board, &person, task, merged, now),
         why: explained.lines.iter().map(|line| say_why(line, id, language)).collect(),
         above,
-        children: Mention::all(board, &task.children, language),
-        waits_for: Mention::all(board, &task.dependencies, language),
-        waited_for_by: Mention::all(board, &task.dependents, language),
+        children: TaskLink::all(board, &task.children, language),
+        waits_for: TaskLink::all(board, &task.dependencies, language),
+        waited_for_by: TaskLink::all(board, &task.dependents, language),
         graph: neighbours(board, task, &project, &person),
         sessions: sessions.iter().map(|session| session_row(session, now, &person)).collect(),
         evidence: examined.and_then(|session| evidence(session, &person)),
@@ -194,18 +194,20 @@ pub(super) async fn task(
         may_depend: person.is_owner() && !task.is_step() && task.status != Status::InProgress && admits(&depend),
         hears: hears(board, task).filter(|_| person.is_owner()),
         read_only,
-        shell: Shell::new(person.clone(), format!("{id} {}", task.title), Here::Board, Some(&open)),
+        layout: Layout::new(person.clone(), format!("{id} {}", task.title), NavItem::Board, Some(&open)),
     })
 }
 
-impl Window {
+impl AppState {
     /// Was its branch merged by somebody? Only asked where it could finish the task.
-    async fn finished(&self, person: &Person, open: &Open, task: &Task) -> bool {
+    async fn finished(&self, person: &Person, open: &ProjectRequest, task: &Task) -> bool {
         if task.status != Status::InProgress || task.live.is_some() || task.is_step() || !person.is_owner() {
             return false;
         }
         let (repository, board, task) = (self.repository(&open.id), Arc::clone(&open.board), task.clone());
-        self.look(move |premises| premises.is_merged(&repository, &board, &task)).await.unwrap_or(false)
+        self.with_local_files(move |local_files| local_files.is_merged(&repository, &board, &task))
+            .await
+            .unwrap_or(false)
     }
 }
 
@@ -229,7 +231,7 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         id: task.id,
         title: task.title.clone(),
         description: board::clean(&task.description),
-        chip: Chip { status: task.status, language: person.language },
+        chip: StatusChip { status: task.status, language: person.language },
         status_age: age(task.status_at),
         held_by: detail.held_by.filter(|_| !task.is_settled()),
         step: task.is_step(),
@@ -278,7 +280,7 @@ pub(super) fn session_row(session: &Session, now: Timestamp, person: &Person) ->
         task: session.task(),
         note: of_session(session, now, person.language),
         end,
-        verdict: session.verdict.as_ref().map(|verdict| Judgement::of(verdict, person.language)),
+        verdict: session.verdict.as_ref().map(|verdict| VerdictBadge::of(verdict, person.language)),
         started: Age { at: session.claimed_at, now },
         calls: session.calls,
     }
@@ -324,14 +326,14 @@ fn context(task: &Task, person: &Person) -> Vec<(&'static str, String)> {
     all.into_iter().filter_map(|(name, text)| Some((name, board::clean(text.as_ref()?)))).collect()
 }
 
-fn messages(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Vec<Said> {
+fn messages(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Vec<MessageRow> {
     let about = board.messages.iter().rev().filter(|message| message.related_task == Some(id)).take(NEWEST);
     let mut said: Vec<_> = about.map(|message| said(board, message, now, person)).collect();
     said.reverse();
     said
 }
 
-pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, person: &Person) -> Said {
+pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, person: &Person) -> MessageRow {
     let view = board::view::MessageView::of(board, message);
     let state = match (&message.to, view.expired, view.read) {
         (Party::Agent(_), true, _) => person.say("expired unread", "未読のまま期限切れ"),
@@ -339,7 +341,7 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
         (Party::Agent(_), false, true) => person.say("read", "既読"),
         (Party::Owner | Party::System, _, _) => "",
     };
-    Said {
+    MessageRow {
         id: message.id,
         from: party_word(&message.from, person.language),
         to: party_word(&message.to, person.language),
@@ -377,7 +379,7 @@ pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestam
 #[derive(Debug, Template)]
 #[template(path = "diff.html")]
 struct DiffPage {
-    shell: Shell,
+    layout: Layout,
     id: TaskId,
     title: String,
     lines: Vec<(&'static str, String)>,
@@ -385,21 +387,21 @@ struct DiffPage {
 }
 
 pub(super) async fn diff(
-    State(window): State<Window>,
-    Visitor(person): Visitor,
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
     Path((project, id)): Path<(String, TaskId)>,
 ) -> Answer {
-    let open = window.project(&person, &project).await.map_err(trouble(&person))?;
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let task = open.board.task(id).map_err(refused(&person))?.clone();
     let title = task.title.clone();
-    let (repository, board) = (window.repository(&open.id), Arc::clone(&open.board));
-    let diff = window.look(move |premises| premises.diff(&repository, &board, &task, DIFF)).await;
-    let diff = diff.map_err(trouble(&person))?;
+    let (repository, board) = (state.repository(&open.id), Arc::clone(&open.board));
+    let diff = state.with_local_files(move |local_files| local_files.diff(&repository, &board, &task, DIFF)).await;
+    let diff = diff.map_err(error_page(&person))?;
     let cut = diff.as_ref().is_some_and(|diff| diff.cut);
     let text = diff.map(|diff| board::clean(&diff.text)).unwrap_or_default();
     let lines = text.lines().map(|line| (line_class(line), line.to_owned())).collect();
-    let shell = Shell::new(person, format!("{id} diff"), Here::Board, Some(&open));
-    page(&DiffPage { shell, id, title, lines, cut })
+    let layout = Layout::new(person, format!("{id} diff"), NavItem::Board, Some(&open));
+    page(&DiffPage { layout, id, title, lines, cut })
 }
 
 fn line_class(line: &str) -> &'static str {

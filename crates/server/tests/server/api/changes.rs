@@ -4,27 +4,27 @@ use board::{Actor, Command, EventKind, Limits, NewTask, Party, Priority, Purpose
 use serde_json::{Value, json};
 
 use super::Sender;
-use crate::house::{House, agent};
+use crate::test_server::{TestServer, agent};
 
 /// The last event of a project, as it is in the log.
-async fn last(house: &House, project: &str) -> board::Event {
-    let opened = house.project(project).await;
+async fn last(server: &TestServer, project: &str) -> board::Event {
+    let opened = server.project(project).await;
     let seq = opened.newest().await.unwrap().seq;
     let stream = control::Project::stream(&project.parse().unwrap());
-    control::events_after::<board::Board>(house.store.as_ref(), &stream, seq - 1, 1).await.unwrap().remove(0).1
+    control::events_after::<board::Board>(server.store.as_ref(), &stream, seq - 1, 1).await.unwrap().remove(0).1
 }
 
 /// W4, L1, F17: each change is the command's own event, under the name of whoever made it.
 #[tokio::test]
 async fn every_change_is_the_commands_own() {
-    let house = House::open(Limits::default()).await;
-    let made = Sender::of(&house, "owner").change("POST", "/tokens", json!({ "role": "owner", "name": "ann" })).await;
-    let ann = Sender { bearer: Some(made["token"].as_str().unwrap().into()), ..Sender::nobody(&house) };
+    let server = TestServer::open(Limits::default()).await;
+    let made = Sender::of(&server, "owner").change("POST", "/tokens", json!({ "role": "owner", "name": "ann" })).await;
+    let ann = Sender { bearer: Some(made["token"].as_str().unwrap().into()), ..Sender::nobody(&server) };
     let tasks = "/projects/web/tasks";
     let new = json!({ "title": "T", "description": "D", "type": "bug", "priority": "high", "labels": ["l"],
         "completion": "merged", "allow_empty": true });
     assert_eq!(ann.change("POST", tasks, new).await["status"], "backlog");
-    let event = last(&house, "web").await;
+    let event = last(&server, "web").await;
     assert_eq!(event.by, Actor::Owner("ann".into()));
     let EventKind::TasksCreated { tasks: created, .. } = event.what else { panic!("{event:?}") };
     let created = &created[0];
@@ -39,7 +39,7 @@ async fn every_change_is_the_commands_own() {
     assert_eq!(["title", "description", "priority", "type"].map(|name| edited[name].as_str().unwrap()), expected);
 
     ann.change("PATCH", &format!("{one}/dependencies"), json!({ "add": [before] })).await;
-    assert!(matches!(last(&house, "web").await.what, EventKind::DependenciesChanged { .. }));
+    assert!(matches!(last(&server, "web").await.what, EventKind::DependenciesChanged { .. }));
     let assigned = ann.change("PUT", &format!("{one}/assignee"), json!({ "agent": "w1" })).await;
     assert_eq!((&assigned["assignee_id"], &assigned["status"]), (&json!("w1"), &json!("todo")));
     // What keeps it from starting is the board's to say.
@@ -63,13 +63,13 @@ async fn every_change_is_the_commands_own() {
     ];
     for (name, body, status) in moves {
         assert_eq!(ann.change("POST", &format!("{one}/{name}"), body).await["status"], status, "{name}");
-        let EventKind::TaskMoved { forced, by, .. } = last(&house, "web").await.what else { panic!("{name}") };
+        let EventKind::TaskMoved { forced, by, .. } = last(&server, "web").await.what else { panic!("{name}") };
         assert_eq!((forced, by), (false, Party::Owner), "{name}");
     }
     // Done is what is in the target, or insisted on.
     let refused = ann.refused("POST", &format!("{one}/finish"), json!({})).await;
     assert_eq!(refused, (409, "not_merged".into()));
-    house.beside.merged.lock().unwrap().push(created.id);
+    server.beside.merged.lock().unwrap().push(created.id);
     assert_eq!(ann.change("POST", &format!("{one}/finish"), json!({})).await["status"], "done");
     assert_eq!(ann.change("POST", &format!("{one}/reopen"), json!({})).await["status"], "todo");
     let refused = ann.refused("POST", &format!("{one}/cancel"), json!({})).await;
@@ -83,19 +83,19 @@ async fn every_change_is_the_commands_own() {
 /// W4: projects, sessions and messages.
 #[tokio::test]
 async fn projects_sessions_and_messages_are_changed_too() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     assert_eq!(owner.change("POST", "/projects/web/pause", Value::Null).await["paused"], true);
-    assert_eq!(last(&house, "web").await.what, EventKind::ProjectPaused);
+    assert_eq!(last(&server, "web").await.what, EventKind::ProjectPaused);
     assert_eq!(owner.get("/projects").await["items"][1]["paused"], true);
     assert_eq!(owner.change("POST", "/projects/web/resume", Value::Null).await["paused"], false);
 
-    let task = house.started("web", "w1").await;
-    let (session, _) = house.claim("web", &agent("w1"), Purpose::Task(task)).await.unwrap();
+    let task = server.started("web", "w1").await;
+    let (session, _) = server.claim("web", &agent("w1"), Purpose::Task(task)).await.unwrap();
     owner.change("POST", &format!("/projects/web/sessions/{session}/stop"), Value::Null).await;
     let stopped = owner.get(&format!("/projects/web/sessions/{session}")).await;
     assert_eq!(stopped["stop"], "stopped_by_owner");
-    assert!(matches!(last(&house, "web").await.what, EventKind::StopRequested { .. }));
+    assert!(matches!(last(&server, "web").await.what, EventKind::StopRequested { .. }));
 
     let message = json!({ "to": "w2", "content": "Well?", "related_task": task });
     let sent = owner.change("POST", "/projects/web/messages", message).await;
@@ -107,10 +107,10 @@ async fn projects_sessions_and_messages_are_changed_too() {
 }
 
 /// A task of a manager's, with a child for one of its workers.
-async fn tree(house: &House) -> (TaskId, TaskId) {
-    let parent = house.started("web", "boss").await;
-    let (session, _) = house.claim("web", &agent("boss"), Purpose::Task(parent)).await.unwrap();
-    let project = house.project("web").await;
+async fn tree(server: &TestServer) -> (TaskId, TaskId) {
+    let parent = server.started("web", "boss").await;
+    let (session, _) = server.claim("web", &agent("boss"), Purpose::Task(parent)).await.unwrap();
+    let project = server.project("web").await;
     let model = Command::ReportModel { provider: "p".into(), model_id: "m".into() };
     project.submit(Actor::Session(session), model).await.unwrap();
     project.submit(Actor::Session(session), Command::FetchTask).await.unwrap();
@@ -123,9 +123,9 @@ async fn tree(house: &House) -> (TaskId, TaskId) {
 /// L2: what is inside of a tree is its mover's, who is named; the owner may insist, and that is recorded.
 #[tokio::test]
 async fn a_task_inside_of_a_tree_is_left_to_its_mover_or_insisted_on() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
-    let (_, child) = tree(&house).await;
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
+    let (_, child) = tree(&server).await;
     let one = format!("/projects/web/tasks/{child}");
     let offers = owner.get(&format!("{one}/offers")).await;
     let names: Vec<_> = offers["moves"].as_array().unwrap().iter().map(|offer| offer["name"].clone()).collect();
@@ -133,7 +133,7 @@ async fn a_task_inside_of_a_tree_is_left_to_its_mover_or_insisted_on() {
     assert_eq!(offers["may_edit"], false);
     assert!(offers["refusal"]["detail"].as_str().unwrap().contains("boss"), "{offers}");
 
-    let heads = house.heads().await;
+    let heads = server.heads().await;
     let attempts = [
         ("POST", format!("{one}/start"), json!({})),
         ("PATCH", one.clone(), json!({ "title": "Mine" })),
@@ -144,12 +144,12 @@ async fn a_task_inside_of_a_tree_is_left_to_its_mover_or_insisted_on() {
         assert_eq!((status, &problem["code"]), (403, &json!("not_allowed")), "{path}: {problem}");
         assert!(problem["detail"].as_str().unwrap().contains("boss"), "{problem}");
     }
-    assert_eq!(house.heads().await, heads, "nothing has happened");
+    assert_eq!(server.heads().await, heads, "nothing has happened");
     for (method, path, mut body) in attempts.into_iter().rev() {
         body["force"] = json!(true);
         owner.change(method, &path, body).await;
     }
-    let EventKind::TaskMoved { to, forced, .. } = last(&house, "web").await.what else { panic!() };
+    let EventKind::TaskMoved { to, forced, .. } = last(&server, "web").await.what else { panic!() };
     assert_eq!((to, forced), (Status::InProgress, true));
     // To block and to cancel is the owner's in any case.
     owner.change("POST", &format!("{one}/block"), json!({ "reason": "wait" })).await;
@@ -159,8 +159,8 @@ async fn a_task_inside_of_a_tree_is_left_to_its_mover_or_insisted_on() {
 /// W4: what is offered is accepted, and what is not is refused; a viewer is offered nothing.
 #[tokio::test]
 async fn offers_are_what_would_be_accepted() {
-    let house = House::open(Limits::default()).await;
-    let (owner, viewer) = (Sender::of(&house, "owner"), Sender::of(&house, "viewer"));
+    let server = TestServer::open(Limits::default()).await;
+    let (owner, viewer) = (Sender::of(&server, "owner"), Sender::of(&server, "viewer"));
     let mut accepted = 0;
     for (prepared, name) in [
         (vec![], "queue"),
@@ -197,8 +197,8 @@ async fn offers_are_what_would_be_accepted() {
 /// L6: the same key gives the same task, and is nobody else's answer.
 #[tokio::test]
 async fn a_request_that_is_sent_again_makes_nothing_new() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     let new = json!({ "title": "Once", "idempotency_key": "k" });
     let (first, made) = owner.call("POST", "/projects/web/tasks", new.clone()).await;
     let (second, again) = owner.call("POST", "/projects/web/tasks", new).await;
@@ -212,8 +212,8 @@ async fn a_request_that_is_sent_again_makes_nothing_new() {
 /// L9, W1: an explanation is in the language of whoever asks, and for programs too.
 #[tokio::test]
 async fn explanations_are_in_the_readers_language() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     owner.change("POST", "/projects/web/tasks", json!({ "title": "T" })).await;
     let english = owner.get("/projects/web/tasks/1/why").await;
     let japanese = owner.clone().with("Accept-Language", "ja").get("/projects/web/tasks/1/why").await;
@@ -228,9 +228,9 @@ async fn explanations_are_in_the_readers_language() {
 /// W2: the board as it was at an earlier event, and never at one that is not there.
 #[tokio::test]
 async fn the_past_is_shown_as_it_was() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
-    let project = house.project("web").await;
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
+    let project = server.project("web").await;
     let mut then = Vec::new();
     for number in 0..30 {
         owner.change("POST", "/projects/web/tasks", json!({ "title": format!("T{number}") })).await;
@@ -255,9 +255,9 @@ async fn the_past_is_shown_as_it_was() {
 /// W4: tasks are found by status, agent, parent, label and words.
 #[tokio::test]
 async fn tasks_are_found() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
-    let (parent, child) = tree(&house).await;
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
+    let (parent, child) = tree(&server).await;
     owner.change("POST", "/projects/web/tasks", json!({ "title": "Paint the Door", "labels": ["ui"] })).await;
     owner.change("POST", "/projects/web/tasks", json!({ "title": "塗る", "priority": "critical" })).await;
     let found = async |query: &str| {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use control::token_hash;
 use serde_json::{Map, Value, json};
 
-use super::furnished::{Furnished, PROJECT, furnished};
+use super::sample_board::{PROJECT, SampleBoard, sample_board};
 use super::{Sender, assert_problem, header, json_of};
-use crate::house::{BY_HAND, ENV_SECRET, House};
+use crate::test_server::{BY_HAND, ENV_SECRET, TestServer};
 
 /// A request that there is an answer to.
 struct Sample {
@@ -84,9 +84,9 @@ fn assert_as_described(document: &Value, operation: &Value, status: u16, answer:
 }
 
 /// At least one request for an operation.
-async fn samples(furnished: &Furnished, method: &str, path: &str) -> Vec<Sample> {
-    let house = &furnished.house;
-    let board = house.project(PROJECT).await.newest().await.unwrap();
+async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sample> {
+    let server = &sample_board.server;
+    let board = server.project(PROJECT).await.newest().await.unwrap();
     let inside = path.strip_prefix("/projects/{project}");
     let at = |rest: String| format!("/projects/{PROJECT}{rest}");
     let one = |rest: &str, body: Value, status: u16| vec![Sample { path: at(rest.into()), body, status }];
@@ -172,15 +172,15 @@ fn some_request(path: &str) -> String {
 /// W4: every operation answers as the document says, with no field that it does not name.
 #[tokio::test]
 async fn every_answer_is_as_described() {
-    let furnished = furnished().await;
-    let owner = Sender::of(&furnished.house, "owner");
+    let sample_board = sample_board().await;
+    let owner = Sender::of(&sample_board.server, "owner");
     let document = owner.get("/openapi.json").await;
     jsonschema::draft202012::meta::validate(&document["components"]["schemas"]["Task"]).unwrap();
     // What is only looked at comes first, while everything is as it was made.
     let mut all = operations(&document);
     all.sort_by_key(|(method, path, _)| (method != "GET", method == "DELETE", path.contains("{move}")));
     for (method, path, operation) in &all {
-        for Sample { path: sample, body, status } in samples(&furnished, method, path).await {
+        for Sample { path: sample, body, status } in samples(&sample_board, method, path).await {
             let (found, answer) = owner.call(method, &sample, body).await;
             let what = format!("{method} {sample}");
             assert_eq!(found, status, "{what}: {answer}");
@@ -192,8 +192,8 @@ async fn every_answer_is_as_described() {
 /// W4: names are unique, refusals are described everywhere, and closed sets are sets of words.
 #[tokio::test]
 async fn the_document_is_whole() {
-    let furnished = furnished().await;
-    let document = Sender::of(&furnished.house, "viewer").get("/openapi.json").await;
+    let sample_board = sample_board().await;
+    let document = Sender::of(&sample_board.server, "viewer").get("/openapi.json").await;
     let mut names = BTreeSet::new();
     for (method, path, operation) in operations(&document) {
         let name = operation["operationId"].as_str().unwrap().to_owned();
@@ -218,8 +218,8 @@ async fn the_document_is_whole() {
 /// What is compared with the document is compared strictly.
 #[tokio::test]
 async fn a_field_more_or_another_word_would_be_noticed() {
-    let furnished = furnished().await;
-    let owner = Sender::of(&furnished.house, "owner");
+    let sample_board = sample_board().await;
+    let owner = Sender::of(&sample_board.server, "owner");
     let document = owner.get("/openapi.json").await;
     let schema = json!({ "$ref": "#/components/schemas/TaskDetail" });
     let answer = owner.get(&format!("/projects/{PROJECT}/tasks/1")).await;
@@ -244,9 +244,9 @@ async fn a_field_more_or_another_word_would_be_noticed() {
 /// W4, C6: what is listed has the names that the command line's `--json` has.
 #[tokio::test]
 async fn answers_agree_with_the_command_line() {
-    let furnished = furnished().await;
-    let owner = Sender::of(&furnished.house, "owner");
-    let board = furnished.house.project(PROJECT).await.newest().await.unwrap();
+    let sample_board = sample_board().await;
+    let owner = Sender::of(&sample_board.server, "owner");
+    let board = sample_board.server.project(PROJECT).await.newest().await.unwrap();
     for task in board.tasks.values() {
         let shown = serde_json::to_value(board::view::TaskDetail::of(&board, task)).unwrap();
         assert_eq!(owner.get(&format!("/projects/{PROJECT}/tasks/{}", task.id)).await, shown);
@@ -270,11 +270,11 @@ async fn answers_agree_with_the_command_line() {
 /// W3, S4: nobody comes in anywhere, a viewer changes nothing, and no other role is a person's.
 #[tokio::test]
 async fn each_operation_is_for_those_it_is_for() {
-    let furnished = furnished().await;
-    let house = &furnished.house;
-    let (viewer, nobody) = (Sender::of(house, "viewer"), Sender::nobody(house));
+    let sample_board = sample_board().await;
+    let server = &sample_board.server;
+    let (viewer, nobody) = (Sender::of(server, "viewer"), Sender::nobody(server));
     let document = viewer.get("/openapi.json").await;
-    let heads = house.heads().await;
+    let heads = server.heads().await;
     for (method, path, _) in operations(&document) {
         let sample = some_request(&path);
         let what = format!("{method} {sample}");
@@ -282,7 +282,7 @@ async fn each_operation_is_for_those_it_is_for() {
         assert_eq!(reply.status, 401, "{what}");
         assert_problem(&reply, &what);
         for role in ["runner", "coordinator"] {
-            let reply = Sender::of(house, role).send(&method, &format!("/api/v1{sample}"), b"{}").await;
+            let reply = Sender::of(server, role).send(&method, &format!("/api/v1{sample}"), b"{}").await;
             assert_eq!(reply.status, 403, "{what} by {role}");
         }
         if method != "GET" || path == "/tokens" {
@@ -294,24 +294,24 @@ async fn each_operation_is_for_those_it_is_for() {
             assert_eq!(status, 200, "{what}: {answer}");
         }
     }
-    assert_eq!(house.heads().await, heads, "nothing has happened");
+    assert_eq!(server.heads().await, heads, "nothing has happened");
     assert_eq!(nobody.send("GET", "/api/v1/openapi.json", b"").await.status, 401);
     assert_eq!(nobody.send("GET", "/metrics", b"").await.status, 401);
 }
 
-async fn secrets(furnished: &Furnished) -> Vec<(String, String)> {
-    let house = &furnished.house;
+async fn secrets(sample_board: &SampleBoard) -> Vec<(String, String)> {
+    let server = &sample_board.server;
     let mut secrets: Vec<(String, String)> = vec![("environment".into(), ENV_SECRET.into())];
-    for (role, token) in &house.tokens {
+    for (role, token) in &server.tokens {
         secrets.push((format!("token of {role}"), token.clone()));
     }
-    for (project, passkey) in &house.passkeys {
+    for (project, passkey) in &server.passkeys {
         secrets.push((format!("passkey of {project}"), passkey.clone()));
-        let board = house.project(project).await.board();
-        let hash = board.agent(&crate::house::agent(BY_HAND)).unwrap().passkey.clone().unwrap();
+        let board = server.project(project).await.board();
+        let hash = board.agent(&crate::test_server::agent(BY_HAND)).unwrap().passkey.clone().unwrap();
         secrets.push((format!("hash of the passkey of {project}"), hash.0));
     }
-    for credential in &furnished.credentials {
+    for credential in &sample_board.credentials {
         secrets.push(("credential".into(), credential.clone()));
     }
     let hashes: Vec<_> =
@@ -323,10 +323,10 @@ async fn secrets(furnished: &Furnished) -> Vec<(String, String)> {
 /// S4, F35: no answer to anybody who looks has a secret or the hash of one.
 #[tokio::test]
 async fn secrets_are_in_no_answer() {
-    let furnished = furnished().await;
-    let house = &furnished.house;
-    let secrets = secrets(&furnished).await;
-    let owner = Sender::of(house, "owner");
+    let sample_board = sample_board().await;
+    let server = &sample_board.server;
+    let secrets = secrets(&sample_board).await;
+    let owner = Sender::of(server, "owner");
     let document = owner.get("/openapi.json").await;
     let mut looked = 0;
     let check = |what: &str, text: &str| {
@@ -335,7 +335,7 @@ async fn secrets_are_in_no_answer() {
         }
     };
     for (method, path, _) in operations(&document).into_iter().filter(|(method, ..)| method == "GET") {
-        for sample in samples(&furnished, &method, &path).await {
+        for sample in samples(&sample_board, &method, &path).await {
             let reply = owner.send("GET", &format!("/api/v1{}", sample.path), b"").await;
             check(&sample.path, &reply.head);
             check(&sample.path, &String::from_utf8_lossy(&reply.body));
@@ -346,7 +346,7 @@ async fn secrets_are_in_no_answer() {
     let metrics = owner.send("GET", "/metrics", b"").await;
     check("/metrics", &String::from_utf8_lossy(&metrics.body));
     let mut stream = super::stream::Reading::begin(&owner, "/events?after=0", None).await.unwrap();
-    let events = house.heads().await.iter().sum::<u64>();
+    let events = server.heads().await.iter().sum::<u64>();
     for _ in 0..events {
         check("/events", &stream.next().await.unwrap().data);
     }
@@ -358,14 +358,14 @@ async fn secrets_are_in_no_answer() {
 /// W4: a secret that is made is shown once, and then it works.
 #[tokio::test]
 async fn a_token_is_shown_once() {
-    let house = House::open(board::Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(board::Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     let made = owner.change("POST", "/tokens", json!({ "role": "viewer", "name": "ann" })).await;
     let secret = made["token"].as_str().unwrap();
     let listed = owner.get("/tokens").await.to_string();
     assert!(listed.contains(made["id"].as_str().unwrap()) && listed.contains("ann"));
     assert!(!listed.contains(secret) && !listed.contains(&token_hash(secret).0));
-    let mut ann = Sender::nobody(&house);
+    let mut ann = Sender::nobody(&server);
     ann.bearer = Some(secret.into());
     assert_eq!(ann.get("/me").await, json!({ "name": "ann", "role": "viewer", "language": "en" }));
     owner.change("DELETE", &format!("/tokens/{}", made["id"].as_str().unwrap()), Value::Null).await;
@@ -376,8 +376,8 @@ async fn a_token_is_shown_once() {
 /// W4: the answer to a request that makes something says where it is.
 #[tokio::test]
 async fn what_is_made_can_be_found() {
-    let house = House::open(board::Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(board::Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     let reply = owner.send("POST", "/api/v1/projects/web/tasks", br#"{"title":"T"}"#).await;
     let place = header(&reply, "location").unwrap().strip_prefix("/api/v1").unwrap().to_owned();
     assert_eq!(owner.get(&place).await["id"], json_of(&reply)["id"]);

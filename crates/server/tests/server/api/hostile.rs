@@ -3,17 +3,17 @@
 use board::Limits;
 use serde_json::{Value, json};
 
-use super::furnished::{PROJECT, furnished};
+use super::sample_board::{PROJECT, sample_board};
 use super::{Sender, assert_problem, json_of};
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// F91, W4: whatever is wrong with a body or a query is said by name, and nothing happens.
 #[tokio::test]
 async fn wrong_requests_are_explained() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     owner.change("POST", "/projects/web/tasks", json!({ "title": "T" })).await;
-    let heads = house.heads().await;
+    let heads = server.heads().await;
     let (tasks, one) = ("/api/v1/projects/web/tasks", "/api/v1/projects/web/tasks/1");
     let bodies: &[(&str, String, &[u8], &str)] = &[
         ("POST", tasks.into(), br#"{"title":1}"#, "title"),
@@ -81,14 +81,14 @@ async fn wrong_requests_are_explained() {
             assert!(query.contains("running") || detail.contains(name), "{query}: {detail}");
         }
     }
-    assert_eq!(house.heads().await, heads, "nothing has happened");
+    assert_eq!(server.heads().await, heads, "nothing has happened");
 }
 
 /// W4, F91: a body is bounded, and must be what it says it is.
 #[tokio::test]
 async fn bodies_are_bounded() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     let huge = json!({ "title": "T", "description": "x".repeat(2 * 1024 * 1024) }).to_string();
     let reply = owner.send("POST", "/api/v1/projects/web/tasks", huge.as_bytes()).await;
     assert_eq!(reply.status, 413);
@@ -108,8 +108,8 @@ async fn bodies_are_bounded() {
 /// W4: what is not there is not found, in the board's words where it has some; other methods are refused too.
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
-    let house = House::open(Limits::default()).await;
-    let owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let owner = Sender::of(&server, "owner");
     owner.change("POST", "/projects/web/tasks", json!({ "title": "T" })).await;
     let web = "/api/v1/projects/web";
     let paths = [
@@ -156,10 +156,10 @@ async fn what_is_not_there_is_not_found() {
 /// W5, F91: a log is read in pieces that lose nothing, cut no character, and are never more than was asked for.
 #[tokio::test]
 async fn logs_are_read_in_pieces() {
-    let furnished = furnished().await;
-    let house = &furnished.house;
-    let owner = Sender::of(house, "owner");
-    let whole = house.beside.log.lock().unwrap().clone();
+    let sample_board = sample_board().await;
+    let server = &sample_board.server;
+    let owner = Sender::of(server, "owner");
+    let whole = server.beside.log.lock().unwrap().clone();
     for limit in [1, 2, 3, 7, 1000, 1_048_576] {
         let (mut from, mut text, mut calls) = (0, String::new(), 0);
         while calls < 500 {
@@ -185,6 +185,6 @@ async fn logs_are_read_in_pieces() {
         assert_eq!(owner.refused("GET", &format!("{path}?{wrong}"), Value::Null).await.0, 400, "{wrong}");
     }
     owner.get(&path).await;
-    let most = house.beside.most_asked.load(std::sync::atomic::Ordering::Relaxed);
+    let most = server.beside.most_asked.load(std::sync::atomic::Ordering::Relaxed);
     assert!(most <= 1_048_576, "{most}");
 }

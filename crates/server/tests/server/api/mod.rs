@@ -2,17 +2,17 @@
 
 mod changes;
 mod document;
-mod furnished;
 mod hostile;
 mod login;
-mod meters;
+mod metrics;
 mod pages;
+mod sample_board;
 mod stream;
 
 use serde_json::Value;
 use testkit::mcp::{Http, Reply};
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// Whoever sends requests, with the headers that come with all of them.
 #[derive(Clone, Debug)]
@@ -23,12 +23,12 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    fn of(house: &House, role: &str) -> Self {
-        Self { base: house.base.clone(), bearer: Some(house.tokens[role].clone()), headers: Vec::new() }
+    fn of(server: &TestServer, role: &str) -> Self {
+        Self { base: server.base.clone(), bearer: Some(server.tokens[role].clone()), headers: Vec::new() }
     }
 
-    fn nobody(house: &House) -> Self {
-        Self { base: house.base.clone(), bearer: None, headers: Vec::new() }
+    fn nobody(server: &TestServer) -> Self {
+        Self { base: server.base.clone(), bearer: None, headers: Vec::new() }
     }
 
     fn with(mut self, name: &str, value: &str) -> Self {

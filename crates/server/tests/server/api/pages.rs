@@ -6,8 +6,8 @@ use board::{Command, Limits, NewTask, Party, Priority};
 use serde_json::{Value, json};
 
 use super::Sender;
-use super::furnished::{PROJECT, furnished};
-use crate::house::{House, agent, owner};
+use super::sample_board::{PROJECT, sample_board};
+use crate::test_server::{TestServer, agent, owner};
 
 /// Everything that a list gives, page after page.
 async fn walk(sender: &Sender, path: &str, limit: usize) -> Vec<Value> {
@@ -28,8 +28,8 @@ async fn walk(sender: &Sender, path: &str, limit: usize) -> Vec<Value> {
 /// W4, W5: every list, with any limit, gives the same items once each.
 #[tokio::test]
 async fn every_item_is_on_one_page() {
-    let furnished = furnished().await;
-    let owner = Sender::of(&furnished.house, "owner");
+    let sample_board = sample_board().await;
+    let owner = Sender::of(&sample_board.server, "owner");
     let inside = [
         "tasks?all=true",
         "tasks?all=true&as_of=30",
@@ -61,9 +61,9 @@ async fn every_item_is_on_one_page() {
 /// W5: what comes and goes while somebody reads neither repeats nor hides what stays.
 #[tokio::test]
 async fn pages_are_sound_while_the_board_changes() {
-    let house = House::open(Limits::default()).await;
-    let sender = Sender::of(&house, "owner");
-    let project = house.project("web").await;
+    let server = TestServer::open(Limits::default()).await;
+    let sender = Sender::of(&server, "owner");
+    let project = server.project("web").await;
     for batch in 0..4 {
         let new = |number: usize| NewTask {
             priority: Priority::ALL[number % 4],
@@ -92,9 +92,9 @@ async fn pages_are_sound_while_the_board_changes() {
 /// W4: newest first where the newest matter, and the log in its order.
 #[tokio::test]
 async fn lists_are_in_their_order() {
-    let house = House::open(Limits::default()).await;
-    let sender = Sender::of(&house, "viewer");
-    let project = house.project("web").await;
+    let server = TestServer::open(Limits::default()).await;
+    let sender = Sender::of(&server, "viewer");
+    let project = server.project("web").await;
     for number in 0..5 {
         let content = format!("{number}");
         let send = Command::SendMessage { to: Party::Agent(agent("w1")), content, related_task: None };

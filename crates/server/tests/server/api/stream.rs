@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::Sender;
-use crate::house::{House, owner};
+use crate::test_server::{TestServer, owner};
 
 /// Longer than anything takes; whoever waits for so long waits in vain.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -117,8 +117,8 @@ impl Reading {
 }
 
 /// Appends events until told to stop: how many there are then is for the log to say.
-async fn write_on(house: &House, name: &str, stop: &AtomicBool) {
-    let project = house.project(name).await;
+async fn write_on(server: &TestServer, name: &str, stop: &AtomicBool) {
+    let project = server.project(name).await;
     for number in 0_u64.. {
         if stop.load(Ordering::Relaxed) {
             return;
@@ -135,16 +135,16 @@ async fn write_on(house: &House, name: &str, stop: &AtomicBool) {
 /// W4: a reader that is cut off again and again, while others write, gets every event of two projects once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_that_is_cut_off_misses_nothing_and_gets_nothing_twice() {
-    let house = Arc::new(House::open(Limits::default()).await);
+    let server = Arc::new(TestServer::open(Limits::default()).await);
     let stop = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = ["web", "api"]
         .into_iter()
         .map(|name| {
-            let (house, stop) = (Arc::clone(&house), Arc::clone(&stop));
-            tokio::spawn(async move { write_on(&house, name, &stop).await })
+            let (server, stop) = (Arc::clone(&server), Arc::clone(&stop));
+            tokio::spawn(async move { write_on(&server, name, &stop).await })
         })
         .collect();
-    let viewer = Sender::of(&house, "viewer");
+    let viewer = Sender::of(&server, "viewer");
     let mut random = rand::rngs::ChaCha8Rng::seed_from_u64(7);
     let mut seen: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     let mut last: Option<String> = None;
@@ -167,7 +167,7 @@ async fn a_reader_that_is_cut_off_misses_nothing_and_gets_nothing_twice() {
     for writer in writers {
         writer.await.unwrap();
     }
-    let heads = house.heads().await;
+    let heads = server.heads().await;
     let mut reading = Reading::begin(&viewer, "/events", last.as_deref()).await.unwrap();
     while seen.values().map(Vec::len).sum::<usize>() < heads.iter().sum::<u64>() as usize {
         let (project, seq) = reading.next().await.unwrap().what();
@@ -181,16 +181,16 @@ async fn a_reader_that_is_cut_off_misses_nothing_and_gets_nothing_twice() {
 /// W4: while one project is busy, the other is told of too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_busy_project_hides_no_other() {
-    let house = Arc::new(House::open(Limits::default()).await);
+    let server = Arc::new(TestServer::open(Limits::default()).await);
     let stop = Arc::new(AtomicBool::new(false));
     let writer = {
-        let (house, stop) = (Arc::clone(&house), Arc::clone(&stop));
+        let (server, stop) = (Arc::clone(&server), Arc::clone(&stop));
         // The first by name.
-        tokio::spawn(async move { write_on(&house, "api", &stop).await })
+        tokio::spawn(async move { write_on(&server, "api", &stop).await })
     };
-    let mut reading = Reading::begin(&Sender::of(&house, "viewer"), "/events", None).await.unwrap();
+    let mut reading = Reading::begin(&Sender::of(&server, "viewer"), "/events", None).await.unwrap();
     assert_eq!(reading.next().await.unwrap().what().0, "api");
-    house.project("web").await.submit(owner(), Command::Pause).await.unwrap();
+    server.project("web").await.submit(owner(), Command::Pause).await.unwrap();
     while reading.next().await.unwrap().what().0 != "web" {}
     stop.store(true, Ordering::Relaxed);
     writer.await.unwrap();
@@ -199,9 +199,9 @@ async fn a_busy_project_hides_no_other() {
 /// W4: a reader without a place is told what comes, of one project if it wants, and of projects that come.
 #[tokio::test]
 async fn a_new_reader_is_told_what_comes() {
-    let house = House::open(Limits::default()).await;
-    let viewer = Sender::of(&house, "viewer");
-    let (web, api) = (house.project("web").await, house.project("api").await);
+    let server = TestServer::open(Limits::default()).await;
+    let viewer = Sender::of(&server, "viewer");
+    let (web, api) = (server.project("web").await, server.project("api").await);
     let mut all = Reading::begin(&viewer, "/events", None).await.unwrap();
     let mut only = Reading::begin(&viewer, "/events?project=web", None).await.unwrap();
     api.submit(owner(), Command::Pause).await.unwrap();
@@ -213,12 +213,12 @@ async fn a_new_reader_is_told_what_comes() {
 
     // A project is registered before anything happens in it.
     let late: board::ProjectId = "late".parse().unwrap();
-    let installation = house.control.installation().await.unwrap();
+    let installation = server.control.installation().await.unwrap();
     let add = board::InstallationCommand::AddProject { id: late.clone(), path: "/late".into() };
     installation.submit(owner(), add).await.unwrap();
     api.submit(owner(), Command::Resume).await.unwrap();
     assert_eq!(all.next().await.unwrap().what().0, "api");
-    let opened = house.control.project(&late).await.unwrap();
+    let opened = server.control.project(&late).await.unwrap();
     let settings = Box::new(Settings::new(late));
     opened.submit(owner(), Command::Configure { settings }).await.unwrap();
     assert_eq!(all.next().await.unwrap().what(), ("late".into(), 1));
@@ -227,9 +227,9 @@ async fn a_new_reader_is_told_what_comes() {
 /// W4: an id that was never given is refused, also one that is yet to come.
 #[tokio::test]
 async fn a_place_that_never_was_is_refused() {
-    let house = House::open(Limits::default()).await;
-    let viewer = Sender::of(&house, "viewer");
-    let head = house.project("web").await.newest().await.unwrap().seq;
+    let server = TestServer::open(Limits::default()).await;
+    let viewer = Sender::of(&server, "viewer");
+    let head = server.project("web").await.newest().await.unwrap().seq;
     let beyond = format!("web:{}", head + 1);
     let wrong = ["x", "12", "web", "web:", "web:x", "web:-1", "web:1,", "ghost:1", "a b:1", &beyond, "web:99999999999"];
     for id in wrong {
@@ -238,18 +238,18 @@ async fn a_place_that_never_was_is_refused() {
     assert_eq!(Reading::begin(&viewer, "/events?after=x", None).await.err(), Some(400));
     assert_eq!(Reading::begin(&viewer, "/events?x=1", None).await.err(), Some(400));
     assert_eq!(Reading::begin(&viewer, "/events?project=ghost", None).await.err(), Some(404));
-    assert_eq!(Reading::begin(&Sender::nobody(&house), "/events", None).await.err(), Some(401));
+    assert_eq!(Reading::begin(&Sender::nobody(&server), "/events", None).await.err(), Some(401));
     Reading::begin(&viewer, "/events", Some(&format!("web:{head}"))).await.unwrap();
 }
 
 /// W3, S4: whoever may not look any more is not shown any more.
 #[tokio::test]
 async fn a_stream_ends_with_its_token() {
-    let house = House::open(Limits::default()).await;
-    let by_owner = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    let by_owner = Sender::of(&server, "owner");
     let mut readings = Vec::new();
     for _ in 0..4 {
-        readings.push(Reading::begin(&Sender::of(&house, "viewer"), "/events", None).await.unwrap());
+        readings.push(Reading::begin(&Sender::of(&server, "viewer"), "/events", None).await.unwrap());
     }
     by_owner.change("POST", "/projects/web/pause", Value::Null).await;
     for reading in &mut readings {
@@ -274,10 +274,10 @@ fn memory() -> u64 {
 async fn a_slow_reader_costs_little_and_gets_everything() {
     const EVENTS: u64 = 50_000;
     const READERS: u64 = 16;
-    let house = House::open(Limits::default()).await;
-    let viewer = Sender::of(&house, "viewer");
+    let server = TestServer::open(Limits::default()).await;
+    let viewer = Sender::of(&server, "viewer");
     let stream = control::Project::stream(&"web".parse().unwrap());
-    let first = house.project("web").await.newest().await.unwrap().seq;
+    let first = server.project("web").await.newest().await.unwrap().seq;
     let (before, mut slow) = (memory(), Vec::new());
     for _ in 0..READERS {
         slow.push(Reading::begin(&viewer, "/events?project=web", None).await.unwrap());
@@ -298,9 +298,9 @@ async fn a_slow_reader_costs_little_and_gets_everything() {
     for batch in 0..EVENTS / 1000 {
         let events =
             (0..1000).map(|number| <Board as control::Decider>::encode(&event(batch * 1000 + number))).collect();
-        head = house.store.append(&stream, head, events).await.unwrap().seq;
+        head = server.store.append(&stream, head, events).await.unwrap().seq;
     }
-    let board = house.project("web").await.newest().await.unwrap();
+    let board = server.project("web").await.newest().await.unwrap();
     assert_eq!((board.seq, head), (first + EVENTS, first + EVENTS));
     let (mut tasks, all) = (Vec::new(), EVENTS * 1000);
     for mut reading in slow {
@@ -325,8 +325,8 @@ async fn a_slow_reader_costs_little_and_gets_everything() {
 /// W4: what is told is the event, without its secrets, as the log's pages show it.
 #[tokio::test]
 async fn a_stream_tells_what_the_pages_show() {
-    let house = House::open(Limits::default()).await;
-    let viewer = Sender::of(&house, "viewer");
+    let server = TestServer::open(Limits::default()).await;
+    let viewer = Sender::of(&server, "viewer");
     let mut reading = Reading::begin(&viewer, "/events?project=api&after=0", None).await.unwrap();
     let pages = viewer.get("/projects/api/events?limit=500").await;
     for shown in pages["items"].as_array().unwrap() {

@@ -8,7 +8,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::staff::Stolen;
-use crate::house::{ENV_SECRET, House, PROJECTS};
+use crate::test_server::{ENV_SECRET, PROJECTS, TestServer};
 
 /// What was seen in the whole run.
 #[derive(Debug, Default)]
@@ -36,10 +36,10 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) async fn new(house: &House) -> Self {
+    pub(super) async fn new(server: &TestServer) -> Self {
         let mut schemas = BTreeMap::new();
-        for bearer in [None, Some(house.tokens["coordinator"].as_str())] {
-            let list = house.client(bearer).request("tools/list", serde_json::json!({})).await;
+        for bearer in [None, Some(server.tokens["coordinator"].as_str())] {
+            let list = server.client(bearer).request("tools/list", serde_json::json!({})).await;
             for tool in list["result"]["tools"].as_array().unwrap() {
                 let validator = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
                 schemas.insert(tool["name"].as_str().unwrap().to_owned(), validator);

@@ -6,7 +6,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, RngExt as _};
 use serde_json::{Map, Value, json};
 
-use crate::house::PROJECTS;
+use crate::test_server::PROJECTS;
 
 /// A call as it is sent.
 pub(super) struct Wanted {

@@ -23,7 +23,7 @@ use self::answers::{Answers, By, ids_in, no_secret};
 use self::arguments::{Prey, wanted};
 use self::oracle::Oracle;
 use self::staff::{Loot, Staff, Stolen};
-use crate::house::{BY_HAND, House, PROJECTS};
+use crate::test_server::{BY_HAND, PROJECTS, TestServer};
 
 const CONNECTIONS: u64 = 8;
 const CALLS: u64 = 50_000;
@@ -56,7 +56,7 @@ impl Drop for Seed {
 
 /// One hostile connection.
 struct Attacker {
-    house: Arc<House>,
+    server: Arc<TestServer>,
     loot: Arc<Loot>,
     answers: Arc<Answers>,
     projects: Vec<Project>,
@@ -87,18 +87,18 @@ fn is_over(boards: &[Arc<Board>], stolen: &Stolen) -> bool {
 }
 
 impl Attacker {
-    async fn new(house: &Arc<House>, loot: &Arc<Loot>, answers: &Arc<Answers>, seed: u64) -> Self {
+    async fn new(server: &Arc<TestServer>, loot: &Arc<Loot>, answers: &Arc<Answers>, seed: u64) -> Self {
         let mut projects = Vec::new();
         for (name, _) in PROJECTS {
-            projects.push(house.project(name).await);
+            projects.push(server.project(name).await);
         }
         Self {
-            house: Arc::clone(house),
+            server: Arc::clone(server),
             loot: Arc::clone(loot),
             answers: Arc::clone(answers),
             projects,
             dice: ChaCha8Rng::seed_from_u64(seed),
-            http: Http::new(&house.url, None),
+            http: Http::new(&server.url, None),
             sent: 0,
         }
     }
@@ -110,10 +110,10 @@ impl Attacker {
         match (self.dice.random_range(0..60), stolen) {
             (0, _) => nobody(None),
             (1, _) => {
-                let (role, token) = self.house.tokens.iter().nth(self.dice.random_range(0..4)).unwrap();
+                let (role, token) = self.server.tokens.iter().nth(self.dice.random_range(0..4)).unwrap();
                 Disguise { bearer: Some(token.clone()), session: None, token: *role != "viewer" }
             }
-            (2, _) => nobody(Some(self.house.passkeys[PROJECTS.choose(&mut self.dice).unwrap().0].clone())),
+            (2, _) => nobody(Some(self.server.passkeys[PROJECTS.choose(&mut self.dice).unwrap().0].clone())),
             (3, Some(stolen)) => nobody(Some(stolen.secret[..stolen.secret.len() - 1].to_owned())),
             (4, Some(stolen)) => {
                 let other = PROJECTS.iter().find(|(name, _)| *name != stolen.project).unwrap().0;
@@ -180,7 +180,7 @@ impl Attacker {
         let right = self.dice.random_ratio(2, 3);
         let whose = if right { project } else { PROJECTS.choose(&mut self.dice).unwrap().0 };
         let agent = if self.dice.random_ratio(4, 5) { BY_HAND } else { "boss" };
-        *arguments = json!({ "agent_id": agent, "passkey": self.house.passkeys[whose], "project_id": project });
+        *arguments = json!({ "agent_id": agent, "passkey": self.server.passkeys[whose], "project_id": project });
         if self.dice.random_ratio(1, 8) {
             arguments["passkey"] = json!("guessed");
         }
@@ -214,21 +214,21 @@ impl Attacker {
 async fn hostile_clients_get_nothing_that_is_not_theirs() {
     let seed = std::env::var("SAIHAI_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_115);
     let _seed = Seed(seed);
-    let house = Arc::new(House::open(small()).await);
-    let (loot, answers) = (Arc::new(Loot::default()), Arc::new(Answers::new(&house).await));
+    let server = Arc::new(TestServer::open(small()).await);
+    let (loot, answers) = (Arc::new(Loot::default()), Arc::new(Answers::new(&server).await));
     let (made, making) = watch::channel(0);
     let made = Arc::new(made);
     let mut staff = Vec::new();
     for (n, (name, _)) in PROJECTS.into_iter().enumerate() {
-        let mut one = Staff::new(&house, &loot, name, seed ^ (0xa << n)).await;
+        let mut one = Staff::new(&server, &loot, name, seed ^ (0xa << n)).await;
         one.round().await;
         staff.push(one);
     }
     let attackers = (0..CONNECTIONS).map(|n| {
-        let (house, loot, answers, made) =
-            (Arc::clone(&house), Arc::clone(&loot), Arc::clone(&answers), Arc::clone(&made));
+        let (server, loot, answers, made) =
+            (Arc::clone(&server), Arc::clone(&loot), Arc::clone(&answers), Arc::clone(&made));
         tokio::spawn(async move {
-            let mut attacker = Attacker::new(&house, &loot, &answers, seed.wrapping_mul(31) + n).await;
+            let mut attacker = Attacker::new(&server, &loot, &answers, seed.wrapping_mul(31) + n).await;
             for _ in 0..CALLS / CONNECTIONS {
                 attacker.call().await;
                 made.send_modify(|made| *made += 1);
@@ -238,14 +238,14 @@ async fn hostile_clients_get_nothing_that_is_not_theirs() {
     let attackers: Vec<_> = attackers.collect();
     drop(made);
     let life = staff.into_iter().zip(PROJECTS).map(|(mut staff, (name, _))| {
-        let (mut making, house) = (making.clone(), Arc::clone(&house));
+        let (mut making, server) = (making.clone(), Arc::clone(&server));
         tokio::spawn(async move {
             let mut oracle = Oracle::new(name);
             let mut next = PACE;
             while making.wait_for(|made| *made >= next).await.is_ok() {
                 next = *making.borrow() + PACE;
                 staff.round().await;
-                oracle.read(&house).await;
+                oracle.read(&server).await;
             }
             oracle
         })
@@ -258,11 +258,11 @@ async fn hostile_clients_get_nothing_that_is_not_theirs() {
     for life in life {
         oracles.push(life.await.unwrap());
     }
-    house.close().await;
+    server.close().await;
     for mut oracle in oracles {
-        oracle.read(&house).await;
+        oracle.read(&server).await;
         check_claims(&oracle, &answers);
-        check_log(&house, &oracle).await;
+        check_log(&server, &oracle).await;
         check_breadth(&oracle);
     }
     let seen = answers.seen.lock().unwrap();
@@ -305,16 +305,16 @@ fn check_claims(oracle: &Oracle, answers: &Answers) {
 }
 
 /// The log folds to the live board, and neither it nor the trace shows a secret.
-async fn check_log(house: &House, oracle: &Oracle) {
+async fn check_log(server: &TestServer, oracle: &Oracle) {
     let name = oracle.board.settings.id.clone();
-    let project = house.project(name.as_str()).await;
+    let project = server.project(name.as_str()).await;
     assert_eq!(*project.newest().await.unwrap(), oracle.board, "the live board is not its log");
     let stream = Project::stream(&name);
-    let report = verify(house.store.as_ref(), &stream, Board::new(board::Settings::new(name))).await.unwrap();
+    let report = verify(server.store.as_ref(), &stream, Board::new(board::Settings::new(name))).await.unwrap();
     assert!(report.is_sound(), "{report:?}");
     let mut after = 0;
     loop {
-        let page = events_after::<Board>(house.store.as_ref(), &stream, after, 1_000).await.unwrap();
+        let page = events_after::<Board>(server.store.as_ref(), &stream, after, 1_000).await.unwrap();
         let Some((last, _)) = page.last() else { break };
         after = *last;
         page.iter().for_each(|(_, event)| no_secret(&event.redacted().encode()));

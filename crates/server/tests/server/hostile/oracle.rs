@@ -6,7 +6,7 @@ use board::{Actor, Board, Event, EventKind, SessionId, Settings, Status, apply};
 use control::{Project, events_after};
 
 use super::rules::{Judged, Scene};
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// One project's log, read as far as it has been judged.
 pub(super) struct Oracle {
@@ -29,10 +29,10 @@ impl Oracle {
     }
 
     /// Judges what has been appended since the last time.
-    pub(super) async fn read(&mut self, house: &House) {
+    pub(super) async fn read(&mut self, server: &TestServer) {
         let stream = Project::stream(&self.name.parse().unwrap());
         loop {
-            let page = events_after::<Board>(house.store.as_ref(), &stream, self.board.seq, 1_000).await.unwrap();
+            let page = events_after::<Board>(server.store.as_ref(), &stream, self.board.seq, 1_000).await.unwrap();
             for (seq, event) in &page {
                 if let Actor::Session(id) = event.by {
                     self.judge(id, event).unwrap_or_else(|rule| {

@@ -11,7 +11,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
-use crate::house::{BY_HAND, House, agent, moving, owner, runner};
+use crate::test_server::{BY_HAND, TestServer, agent, moving, owner, runner};
 
 /// A credential, and the session it was given for. They stay when the session is over.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Loot {
 }
 
 pub(super) struct Staff {
-    house: Arc<House>,
+    server: Arc<TestServer>,
     loot: Arc<Loot>,
     name: &'static str,
     project: Project,
@@ -52,15 +52,15 @@ pub(super) struct Staff {
 }
 
 impl Staff {
-    pub(super) async fn new(house: &Arc<House>, loot: &Arc<Loot>, name: &'static str, seed: u64) -> Self {
-        let project = house.project(name).await;
+    pub(super) async fn new(server: &Arc<TestServer>, loot: &Arc<Loot>, name: &'static str, seed: u64) -> Self {
+        let project = server.project(name).await;
         let dice = ChaCha8Rng::seed_from_u64(seed);
-        Self { house: Arc::clone(house), loot: Arc::clone(loot), name, project, dice }
+        Self { server: Arc::clone(server), loot: Arc::clone(loot), name, project, dice }
     }
 
     /// One round of everything.
     pub(super) async fn round(&mut self) {
-        self.house.clock.pass(self.dice.random_range(0..25));
+        self.server.clock.pass(self.dice.random_range(0..25));
         self.renew().await;
         self.end_some().await;
         self.give_work().await;
@@ -129,7 +129,7 @@ impl Staff {
         for name in ["boss", "sub", "w1", "solo", BY_HAND] {
             let open = board.open_tasks(&agent(name)).len();
             if open < 3 {
-                self.house.started(self.name, name).await;
+                self.server.started(self.name, name).await;
             }
         }
     }
@@ -153,7 +153,7 @@ impl Staff {
         match self.dice.random_range(0..60) {
             0..8 => {
                 let to = everybody.choose(&mut self.dice).unwrap();
-                self.house.write_to(self.name, to.as_str()).await;
+                self.server.write_to(self.name, to.as_str()).await;
             }
             8 => self.submit(owner(), Command::Pause).await,
             9..12 => {
@@ -181,9 +181,9 @@ impl Staff {
         let board = self.project.board();
         for who in board.agents.keys().filter(|who| who.as_str() != BY_HAND) {
             for _ in 0..3 {
-                let answer = staffing(&self.project.board(), who, self.house.clock.now()).unwrap();
+                let answer = staffing(&self.project.board(), who, self.server.clock.now()).unwrap();
                 let (Action::Start, Some(purpose)) = (answer.action, answer.purpose) else { break };
-                let Ok((session, secret)) = self.house.claim(self.name, who, purpose).await else { break };
+                let Ok((session, secret)) = self.server.claim(self.name, who, purpose).await else { break };
                 self.loot.add(Stolen { project: self.name, session, secret });
                 if let (Purpose::Task(_), true) = (purpose, self.dice.random_ratio(2, 3)) {
                     let generation = self.project.board().session(session).unwrap().generation;

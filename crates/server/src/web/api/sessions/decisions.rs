@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 use super::super::page::{self, Page};
 use super::super::shapes::Decision;
 use super::super::{Path, Query};
-use crate::web::Window;
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
@@ -28,15 +28,15 @@ pub(super) struct Paging {
 
 /// The place of a decision: when it was made, and which of that instant it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(i64, usize);
+struct DecisionCursor(i64, usize);
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for DecisionCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.0, self.1)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for DecisionCursor {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -54,14 +54,14 @@ impl FromStr for Place {
     responses((status = 200, body = Page<Decision>))
 )]
 pub(super) async fn decisions(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, session)): Path<(String, SessionId)>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Decision>>, Problem> {
     let limit = page::limit(paging.limit)?;
-    let before: Option<Place> = page::cursor(paging.after.as_deref())?;
-    let open = window.project(&person, &project).await?;
+    let before: Option<DecisionCursor> = page::cursor(paging.after.as_deref())?;
+    let open = state.project(&person, &project).await?;
     open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
     let found = open.project.decisions(&session.to_string(), usize::MAX).await;
     let mut found = placed(found.map_err(|error| person.problem(&error))?);
@@ -70,13 +70,13 @@ pub(super) async fn decisions(
 }
 
 /// Verdicts are written at once, calls a little later: time puts them in order.
-fn placed(mut found: Vec<store::Decision>) -> Vec<(Place, store::Decision)> {
+fn placed(mut found: Vec<store::Decision>) -> Vec<(DecisionCursor, store::Decision)> {
     found.sort_by_key(|decision| decision.at);
     let mut of_instant: HashMap<i64, usize> = HashMap::new();
     let place = |decision: store::Decision| {
         let which = of_instant.entry(decision.at).or_default();
         *which += 1;
-        (Place(decision.at, *which), decision)
+        (DecisionCursor(decision.at, *which), decision)
     };
     found.into_iter().map(place).collect()
 }

@@ -8,8 +8,8 @@ use utoipa::IntoParams;
 
 use super::super::shapes::Log;
 use super::super::{Path, Query, page};
-use crate::premises::{LogFrom, LogPage};
-use crate::web::Window;
+use crate::local_files::{LogFrom, LogPage};
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
@@ -19,7 +19,7 @@ const MOST: usize = 1024 * 1024;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct LogQuery {
     /// A position in the whole output, or `tail` for the last of it, which is also the default.
     from: Option<String>,
     /// How many bytes at most: 1 to 1,048,576, 65,536 if not said.
@@ -31,14 +31,14 @@ pub(super) struct Wanted {
 /// The newest 16 MiB are kept. Whoever reads on from `end` misses nothing.
 #[utoipa::path(
     get, path = "/projects/{project}/sessions/{session}/log", tag = "sessions",
-    params(("project" = String, Path), ("session" = String, Path), Wanted),
+    params(("project" = String, Path), ("session" = String, Path), LogQuery),
     responses((status = 200, body = Log))
 )]
 pub(super) async fn log(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, session)): Path<(String, SessionId)>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<LogQuery>,
 ) -> Result<Json<Log>, Problem> {
     let limit = page::within(wanted.limit, DEFAULT, MOST)?;
     let from = match wanted.from.as_deref() {
@@ -47,11 +47,11 @@ pub(super) async fn log(
             Problem::bad_argument("`from` is not a position.", "Send the `end` of the piece before, 0, or `tail`.")
         })?),
     };
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let known = open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
     let goes_on = known.end.is_none();
     let id = open.id.clone();
-    let page = window.look(move |premises| premises.log(&id, session, from, limit)).await?;
+    let page = state.with_local_files(move |local_files| local_files.log(&id, session, from, limit)).await?;
     let mut page = page.ok_or_else(|| {
         Problem::not_found(
             match person.language {

@@ -13,12 +13,12 @@ use utoipa_axum::routes;
 
 use super::page::{self, Page};
 use super::shapes::{Session, SessionDetail};
-use super::{Nothing, Path, Query};
-use crate::web::Window;
+use super::{NoQuery, Path, Query};
+use crate::web::AppState;
 use crate::web::person::{Owner, Person};
 use crate::web::problem::Problem;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list))
         .routes(routes!(show))
@@ -30,7 +30,7 @@ pub(super) fn router() -> OpenApiRouter<Window> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct SessionQuery {
     /// Only those that have not ended.
     #[serde(default)]
     running: bool,
@@ -48,18 +48,18 @@ struct Wanted {
 
 /// Sessions, newest first
 #[utoipa::path(
-    get, path = "/projects/{project}/sessions", tag = "sessions", params(("project" = String, Path), Wanted),
+    get, path = "/projects/{project}/sessions", tag = "sessions", params(("project" = String, Path), SessionQuery),
     responses((status = 200, body = Page<Session>))
 )]
 async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<SessionQuery>,
 ) -> Result<Json<Page<Session>>, Problem> {
     let limit = page::limit(wanted.limit)?;
     let after: Option<SessionId> = page::cursor(wanted.after.as_deref())?;
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let board = &open.board;
     let task = wanted.task.map(|task| board.task(task)).transpose().map_err(|refusal| person.refused(&refusal))?;
     wanted.agent.as_ref().map(|agent| board.agent(agent)).transpose().map_err(|refusal| person.refused(&refusal))?;
@@ -110,12 +110,12 @@ fn of_task<'a>(
     responses((status = 200, body = SessionDetail))
 )]
 async fn show(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, session)): Path<(String, SessionId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<SessionDetail>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let session = open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(session.into()))
 }
@@ -127,12 +127,12 @@ async fn show(
     responses((status = 200, body = Session))
 )]
 async fn stop(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path((project, session)): Path<(String, SessionId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Session>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let receipt = open.project.submit(person.actor(), Command::StopSession { session }).await;
     let receipt = receipt.map_err(|error| person.problem(&error))?;
     let session = receipt.after.session(session).map_err(|refusal| person.refused(&refusal))?;

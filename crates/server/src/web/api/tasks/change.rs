@@ -10,10 +10,10 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::super::shapes::Task;
-use super::super::{Body, Nothing, Path, Query, words};
+use super::super::{Body, NoQuery, Path, Query, words};
 use crate::web::person::{Owner, Person};
 use crate::web::problem::Problem;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
 /// A task that is to be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -61,13 +61,13 @@ pub(super) struct Create {
     )
 )]
 pub(super) async fn create(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path(project): Path<String>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(create): Body<Create>,
 ) -> Result<Response, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let Create { parent, idempotency_key: key, .. } = create;
     let new = NewTask {
         title: create.title,
@@ -119,13 +119,13 @@ pub(super) struct Edit {
     responses((status = 200, body = Task))
 )]
 pub(super) async fn edit(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(edit): Body<Edit>,
 ) -> Result<Json<Task>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let Edit { title, description, priority, task_type, labels, force: forced } = edit;
     let edit = TaskEdit { title, description, priority, task_type, labels };
     open.changed(&person, task, Command::EditTask { task, edit, forced }).await
@@ -151,13 +151,13 @@ pub(super) struct Assign {
     responses((status = 200, body = Task))
 )]
 pub(super) async fn assign(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(assign): Body<Assign>,
 ) -> Result<Json<Task>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let command = Command::AssignTask { task, assignee: assign.agent, forced: assign.force };
     open.changed(&person, task, command).await
 }
@@ -184,13 +184,13 @@ pub(super) struct Depend {
     responses((status = 200, body = Task))
 )]
 pub(super) async fn depend(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
     Body(depend): Body<Depend>,
 ) -> Result<Json<Task>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let Depend { add, remove, force: forced } = depend;
     open.changed(&person, task, Command::ChangeDependencies { task, add, remove, forced }).await
 }
@@ -198,7 +198,7 @@ pub(super) async fn depend(
 /// What is to be said about a move.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Deed {
+pub(super) struct MoveRequest {
     /// Why; to block and to cancel need it.
     reason: Option<String>,
     /// Insist where the task is another's to move; it is recorded.
@@ -212,36 +212,41 @@ pub(super) struct Deed {
 /// reopen.
 #[utoipa::path(
     post, path = "/projects/{project}/tasks/{task}/{move}", tag = "tasks",
-    params(("project" = String, Path), ("task" = String, Path), ("move" = words::Move, Path)), request_body = Deed,
+    params(("project" = String, Path), ("task" = String, Path), ("move" = words::Move, Path)), request_body = MoveRequest,
     responses((status = 200, body = Task))
 )]
 pub(super) async fn act(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     Owner(person): Owner,
     Path((project, task, name)): Path<(String, TaskId, Move)>,
-    _: Query<Nothing>,
-    Body(deed): Body<Deed>,
+    _: Query<NoQuery>,
+    Body(request): Body<MoveRequest>,
 ) -> Result<Json<Task>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let found = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     if name == Move::Create {
         return Err(Problem::not_found(format!("`{name}` moves no task."), "Create one with POST …/tasks."));
     }
-    let merged = name == Move::Finish && window.is_merged(&open, found).await?;
-    let command =
-        Command::MoveTask { task, to: board::Destination::By(name), reason: deed.reason, forced: deed.force, merged };
+    let merged = name == Move::Finish && state.is_merged(&open, found).await?;
+    let command = Command::MoveTask {
+        task,
+        to: board::Destination::By(name),
+        reason: request.reason,
+        forced: request.force,
+        merged,
+    };
     open.changed(&person, task, command).await
 }
 
-impl Window {
+impl AppState {
     /// Is the task's branch in the target?
-    pub(super) async fn is_merged(&self, open: &Open, task: &board::Task) -> Result<bool, Problem> {
+    pub(super) async fn is_merged(&self, open: &ProjectRequest, task: &board::Task) -> Result<bool, Problem> {
         let (repository, board, task) = (self.repository(&open.id), open.board.clone(), task.clone());
-        self.look(move |premises| premises.is_merged(&repository, &board, &task)).await
+        self.with_local_files(move |local_files| local_files.is_merged(&repository, &board, &task)).await
     }
 }
 
-impl Open {
+impl ProjectRequest {
     /// Submits a command about a task, and shows the task as it is then.
     async fn changed(&self, person: &Person, task: TaskId, command: Command) -> Result<Json<Task>, Problem> {
         let receipt = self.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;

@@ -16,12 +16,12 @@ use super::super::{Path, Query};
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 use crate::web::search::Search;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct TaskQuery {
     /// Only these, with commas between them; `open` means todo.
     status: Option<String>,
     /// Only those of this agent.
@@ -47,21 +47,21 @@ pub(super) struct Wanted {
 
 /// The place of a task in the list, most urgent first: `high.12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(Reverse<Priority>, TaskId);
+struct TaskCursor(Reverse<Priority>, TaskId);
 
-impl Place {
+impl TaskCursor {
     fn of(task: &board::Task) -> Self {
         Self(Reverse(task.priority), task.id)
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for TaskCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.0.0, self.1.0)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for TaskCursor {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -72,21 +72,21 @@ impl FromStr for Place {
 
 /// Tasks, most urgent first
 #[utoipa::path(
-    get, path = "/projects/{project}/tasks", tag = "tasks", params(("project" = String, Path), Wanted),
+    get, path = "/projects/{project}/tasks", tag = "tasks", params(("project" = String, Path), TaskQuery),
     responses((status = 200, body = Page<Task>))
 )]
 pub(super) async fn list(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path(project): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<TaskQuery>,
 ) -> Result<Json<Page<Task>>, Problem> {
     let limit = page::limit(wanted.limit)?;
-    let after: Option<Place> = page::cursor(wanted.after.as_deref())?;
+    let after: Option<TaskCursor> = page::cursor(wanted.after.as_deref())?;
     let filter = Filter::new(&wanted)?;
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let board = match wanted.as_of {
-        Some(seq) => window.board_at(&person, &open, seq).await?,
+        Some(seq) => state.board_at(&person, &open, seq).await?,
         None => Arc::clone(&open.board),
     };
     wanted.assignee.as_ref().map(|agent| board.agent(agent)).transpose().map_err(|refusal| person.refused(&refusal))?;
@@ -95,35 +95,35 @@ pub(super) async fn list(
         .tasks
         .values()
         .map(AsRef::as_ref)
-        .filter(|task| after.is_none_or(|after| Place::of(task) > after) && filter.wants(task))
+        .filter(|task| after.is_none_or(|after| TaskCursor::of(task) > after) && filter.wants(task))
         .collect();
-    found.sort_by_key(|task| Place::of(task));
-    Ok(Json(Page::of(found, limit, |task| Place::of(task), Task::from)))
+    found.sort_by_key(|task| TaskCursor::of(task));
+    Ok(Json(Page::of(found, limit, |task| TaskCursor::of(task), Task::from)))
 }
 
-impl Window {
+impl AppState {
     /// The board as it was after an event.
-    async fn board_at(&self, person: &Person, open: &Open, seq: Seq) -> Result<Arc<Board>, Problem> {
+    async fn board_at(&self, person: &Person, open: &ProjectRequest, seq: Seq) -> Result<Arc<Board>, Problem> {
         if seq == 0 || seq > open.board.seq {
             return Err(Problem::bad_argument(
                 format!("There is no event {seq}."),
                 format!("Ask for one from 1 to {}.", open.board.seq),
             ));
         }
-        let board = self.past.board(self.desk.control.store().as_ref(), &open.id, seq).await;
+        let board = self.boards_before.board(self.server.control.store().as_ref(), &open.id, seq).await;
         board.map_err(|error| person.problem(&error))
     }
 }
 
 /// What is asked for, read.
 struct Filter<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a TaskQuery,
     statuses: Vec<Status>,
     search: Search,
 }
 
 impl<'a> Filter<'a> {
-    fn new(wanted: &'a Wanted) -> Result<Self, Problem> {
+    fn new(wanted: &'a TaskQuery) -> Result<Self, Problem> {
         let statuses = wanted.status.iter().flat_map(|list| list.split(',')).map(|word| Status::parse(word.trim()));
         let statuses = statuses.collect::<Result<_, _>>();
         let statuses = statuses.map_err(|error| {
@@ -134,7 +134,7 @@ impl<'a> Filter<'a> {
     }
 
     fn wants(&self, task: &board::Task) -> bool {
-        let Wanted { assignee, parent, label, all, .. } = self.wanted;
+        let TaskQuery { assignee, parent, label, all, .. } = self.wanted;
         let status =
             if self.statuses.is_empty() { *all || !task.is_settled() } else { self.statuses.contains(&task.status) };
         status

@@ -2,21 +2,21 @@
 
 mod change;
 mod list;
-mod look;
+mod show;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::web::Window;
+use crate::web::AppState;
 
-pub(super) fn router() -> OpenApiRouter<Window> {
+pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list::list, change::create))
-        .routes(routes!(look::show, change::edit))
-        .routes(routes!(look::why))
-        .routes(routes!(look::events))
-        .routes(routes!(look::diff))
-        .routes(routes!(look::offers))
+        .routes(routes!(show::show, change::edit))
+        .routes(routes!(show::why))
+        .routes(routes!(show::events))
+        .routes(routes!(show::diff))
+        .routes(routes!(show::offers))
         .routes(routes!(change::assign))
         .routes(routes!(change::depend))
         .routes(routes!(change::act))

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, header};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
-use super::Window;
+use super::AppState;
 use super::person::Person;
 use super::problem::Problem;
-use crate::mcp::Desk;
+use crate::mcp::ServerState;
 
 pub(crate) use self::follower::Counted;
 
@@ -30,17 +30,17 @@ const BUCKETS: &[f64] = &[
 static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
 /// From now on everything is counted.
-pub(super) fn begin(desk: &Arc<Desk>) {
+pub(super) fn begin(server: &Arc<ServerState>) {
     HANDLE.get_or_init(|| {
         let builder = PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".into()), BUCKETS);
         builder.ok()?.install_recorder().ok()
     });
     // Once, however many windows there are.
-    desk.counted.get_or_init(|| follower::begin(Arc::clone(desk)));
+    server.counted.get_or_init(|| follower::begin(Arc::clone(server)));
 }
 
-pub(super) async fn metrics(State(window): State<Window>, _: Person) -> Result<Response, Problem> {
-    window.gauge().await;
+pub(super) async fn metrics(State(state): State<AppState>, _: Person) -> Result<Response, Problem> {
+    state.gauge().await;
     let text = HANDLE.get().and_then(Option::as_ref).map(PrometheusHandle::render).unwrap_or_default();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }
@@ -70,12 +70,12 @@ fn method(method: &Method) -> &'static str {
     }
 }
 
-impl Window {
+impl AppState {
     /// How things stand right now. What led there is counted by then, as far as can be waited for.
     async fn gauge(&self) {
         let mut heads = Counted::new();
-        for id in self.desk.installation.state().projects.keys() {
-            let Ok(Some(project)) = self.desk.project(id).await else { continue };
+        for id in self.server.installation.state().projects.keys() {
+            let Ok(Some(project)) = self.server.project(id).await else { continue };
             let Ok(board) = project.newest().await else { continue };
             heads.insert(id.clone(), board.seq);
             for status in board::Status::ALL {
@@ -91,7 +91,7 @@ impl Window {
             }
             metrics::gauge!("saihai_events", "project" => id.to_string()).set(board.seq as f64);
         }
-        let Some(mut counted) = self.desk.counted.get().cloned() else { return };
+        let Some(mut counted) = self.server.counted.get().cloned() else { return };
         let caught_up = |counted: &Counted| heads.iter().all(|(id, head)| counted.get(id) >= Some(head));
         if tokio::time::timeout(CATCHING_UP, counted.wait_for(caught_up)).await.is_err() {
             tracing::debug!("some events are not counted yet");

@@ -7,40 +7,40 @@ use board::{Board, Installation, ProjectId, Seq};
 use control::{ControlError, Project};
 use tokio::sync::watch;
 
-use crate::mcp::Desk;
+use crate::mcp::ServerState;
 
 /// A project that is followed.
-pub(super) struct Source {
+pub(super) struct FollowedProject {
     pub(super) id: ProjectId,
     pub(super) project: Project,
     boards: watch::Receiver<Arc<Board>>,
 }
 
-impl Source {
+impl FollowedProject {
     /// What is written from now on is news. To be called before reading, so that nothing falls between the two.
-    pub(super) fn attend(&mut self) {
+    pub(super) fn mark_seen(&mut self) {
         self.boards.borrow_and_update();
     }
 }
 
-pub(super) struct Sources {
-    desk: Arc<Desk>,
+pub(super) struct ProjectFollower {
+    server: Arc<ServerState>,
     only: Option<ProjectId>,
     installation: watch::Receiver<Arc<Installation>>,
-    pub(super) known: VecDeque<Source>,
+    pub(super) known: VecDeque<FollowedProject>,
     /// Registered, and without a first event so far.
     announced: Vec<(ProjectId, watch::Receiver<Seq>)>,
 }
 
-impl Sources {
+impl ProjectFollower {
     /// All projects, or only one.
-    pub(super) fn new(desk: Arc<Desk>, only: Option<ProjectId>) -> Self {
-        let installation = desk.installation.watch();
-        Self { desk, only, installation, known: VecDeque::new(), announced: Vec::new() }
+    pub(super) fn new(server: Arc<ServerState>, only: Option<ProjectId>) -> Self {
+        let installation = server.installation.watch();
+        Self { server, only, installation, known: VecDeque::new(), announced: Vec::new() }
     }
 
     /// Looks for projects that came. What the installation says from now on is news.
-    pub(super) async fn look(&mut self) -> Result<(), ControlError> {
+    pub(super) async fn find_new(&mut self) -> Result<(), ControlError> {
         let installation = Arc::clone(&self.installation.borrow_and_update());
         let ids: Vec<&ProjectId> = match &self.only {
             Some(id) => vec![id],
@@ -52,14 +52,14 @@ impl Sources {
             }
             let announced = self.announced.iter().position(|(known, _)| known == id);
             let place = announced.unwrap_or_else(|| {
-                self.announced.push((id.clone(), self.desk.control.store().subscribe(&Project::stream(id))));
+                self.announced.push((id.clone(), self.server.control.store().subscribe(&Project::stream(id))));
                 self.announced.len() - 1
             });
             self.announced[place].1.borrow_and_update();
-            if let Some(project) = self.desk.project(id).await? {
+            if let Some(project) = self.server.project(id).await? {
                 self.announced.swap_remove(place);
                 let boards = project.writer().watch();
-                self.known.push_back(Source { id: id.clone(), project, boards });
+                self.known.push_back(FollowedProject { id: id.clone(), project, boards });
             }
         }
         Ok(())
@@ -73,7 +73,7 @@ impl Sources {
         let any = futures::future::select_all(boards.chain(announced).chain([installation]));
         tokio::select! {
             (changed, ..) = any => changed,
-            () = self.desk.shutdown.cancelled() => None,
+            () = self.server.shutdown.cancelled() => None,
         }
     }
 }

@@ -4,8 +4,8 @@ use board::{Actor, Command, EndReason, Limits, ProcessEnd, Purpose, Status};
 use serde_json::{Value, json};
 
 use super::Sender;
-use super::furnished::end;
-use crate::house::{House, agent, moving, owner};
+use super::sample_board::end;
+use crate::test_server::{TestServer, agent, moving, owner};
 
 async fn metrics(sender: &Sender) -> String {
     let reply = sender.send("GET", "/metrics", b"").await;
@@ -23,12 +23,12 @@ fn count(metrics: &str, name: &str, labels: &[&str]) -> f64 {
 /// W4: `/metrics` is for those who are logged in, and shows a refused command by its code.
 #[tokio::test]
 async fn commands_are_counted_by_their_outcome() {
-    let house = House::open(Limits::default()).await;
-    assert_eq!(Sender::nobody(&house).send("GET", "/metrics", b"").await.status, 401);
-    let sender = Sender::of(&house, "owner");
+    let server = TestServer::open(Limits::default()).await;
+    assert_eq!(Sender::nobody(&server).send("GET", "/metrics", b"").await.status, 401);
+    let sender = Sender::of(&server, "owner");
     sender.change("POST", "/projects/web/tasks", json!({ "title": "T" })).await;
     sender.refused("POST", "/projects/web/tasks/1/start", json!({})).await;
-    let metrics = metrics(&Sender::of(&house, "viewer")).await;
+    let metrics = metrics(&Sender::of(&server, "viewer")).await;
     let labels = |outcome: &'static str, command: &'static str| [r#"project="web""#, outcome, command];
     let refused = labels(r#"outcome="not_ready""#, r#"command="move_task""#);
     assert_eq!(count(&metrics, "saihai_commands_total", &refused), 1.0, "{metrics}");
@@ -41,14 +41,14 @@ async fn commands_are_counted_by_their_outcome() {
 /// W4, S4: a caller cannot make up names for what is counted.
 #[tokio::test]
 async fn labels_are_nobodys_choice() {
-    let house = House::open(Limits::default()).await;
-    let sender = Sender::of(&house, "owner");
-    let mut client = house.client(None);
+    let server = TestServer::open(Limits::default()).await;
+    let sender = Sender::of(&server, "owner");
+    let mut client = server.client(None);
     for name in ["made_up_one", "made_up_two", "help"] {
         let _ = client.request("tools/call", json!({ "name": name, "arguments": {} })).await;
     }
-    Sender::nobody(&house).send("MADEUP", "/api/v1/me", b"").await;
-    Sender::nobody(&house).send("GET", "/api/v1/made-up", b"").await;
+    Sender::nobody(&server).send("MADEUP", "/api/v1/me", b"").await;
+    Sender::nobody(&server).send("GET", "/api/v1/made-up", b"").await;
     sender.call("GET", "/projects/made-up/tasks", Value::Null).await;
     let metrics = metrics(&sender).await;
     assert!(!metrics.contains("made_up") && !metrics.contains("MADEUP") && !metrics.contains("made-up"), "{metrics}");
@@ -60,17 +60,17 @@ async fn labels_are_nobodys_choice() {
 /// W4: events count once each, whoever wrote them, and also in a project that came later.
 #[tokio::test]
 async fn events_are_counted_once_whoever_wrote_them() {
-    let house = House::open(Limits::default()).await;
-    let sender = Sender::of(&house, "viewer");
+    let server = TestServer::open(Limits::default()).await;
+    let sender = Sender::of(&server, "viewer");
     // From now on it counts.
     let before = metrics(&sender).await;
     assert_eq!(count(&before, "saihai_sessions_ended_total", &[]), 0.0, "{before}");
     // The fixture writes as another process does: with a writer of its own.
-    let project = house.project("web").await;
+    let project = server.project("web").await;
     for (number, who) in ["w1", "w2", "w3"].into_iter().enumerate() {
-        let task = house.started("web", who).await;
-        house.clock.pass(2);
-        let (session, _) = house.claim("web", &agent(who), Purpose::Task(task)).await.unwrap();
+        let task = server.started("web", who).await;
+        server.clock.pass(2);
+        let (session, _) = server.claim("web", &agent(who), Purpose::Task(task)).await.unwrap();
         let reason = if number == 0 { EndReason::TimedOut } else { EndReason::Stopped };
         end(&project, session, ProcessEnd::because(reason)).await;
         project.submit(owner(), moving(task, Status::Cancelled)).await.unwrap();
@@ -78,11 +78,11 @@ async fn events_are_counted_once_whoever_wrote_them() {
         assert_eq!(count(&now, "saihai_sessions_ended_total", &[r#"project="web""#]), (number + 1) as f64, "{now}");
     }
     let late: board::ProjectId = "late".parse().unwrap();
-    let installation = house.control.installation().await.unwrap();
+    let installation = server.control.installation().await.unwrap();
     let add = board::InstallationCommand::AddProject { id: late.clone(), path: "/late".into() };
     installation.submit(owner(), add).await.unwrap();
     metrics(&sender).await;
-    let opened = house.control.project(&late).await.unwrap();
+    let opened = server.control.project(&late).await.unwrap();
     let agents = vec![board::AgentSpec::worker(agent("w9"))];
     opened.submit(owner(), Command::ApplyRoster { agents }).await.unwrap();
     let new = board::NewTask { assignee: Some(agent("w9")), ..board::NewTask::titled("T") };
@@ -92,11 +92,11 @@ async fn events_are_counted_once_whoever_wrote_them() {
     let claim = Command::Claim {
         agent: agent("w9"),
         purpose: Purpose::Task(board::TaskId(1)),
-        driver: board::Driver::Runner { runner: crate::house::runner(), spawn: "s".parse().unwrap() },
+        driver: board::Driver::Runner { runner: crate::test_server::runner(), spawn: "s".parse().unwrap() },
         credential: None,
         forced: false,
     };
-    opened.submit(Actor::Runner(crate::house::runner()), claim).await.unwrap();
+    opened.submit(Actor::Runner(crate::test_server::runner()), claim).await.unwrap();
     end(&opened, board::SessionId(1), ProcessEnd::because(EndReason::Lost)).await;
 
     let now = metrics(&sender).await;

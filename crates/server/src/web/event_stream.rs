@@ -17,11 +17,11 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-use super::Window;
+use super::AppState;
 use super::api::Query;
 use super::person::Person;
 use super::problem::Problem;
-use super::sources::Sources;
+use super::project_follower::ProjectFollower;
 
 /// Events that are read at once for one reader.
 const PAGE: usize = 64;
@@ -32,7 +32,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct StreamQuery {
     /// Only this project; otherwise all.
     #[param(value_type = Option<String>)]
     project: Option<ProjectId>,
@@ -42,9 +42,9 @@ pub(super) struct Wanted {
 
 /// Where a reader is in each project: `web:12,api:3`; `0` at the beginning of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place(BTreeMap<ProjectId, Seq>);
+struct StreamCursor(BTreeMap<ProjectId, Seq>);
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for StreamCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // An empty id would be none, and its reader sent to the end.
         if self.0.is_empty() {
@@ -57,7 +57,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-impl std::str::FromStr for Place {
+impl std::str::FromStr for StreamCursor {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -71,7 +71,7 @@ impl std::str::FromStr for Place {
 
 /// An event of a project.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct StreamedEvent<'a> {
     project: &'a ProjectId,
     #[serde(flatten)]
     event: EventView,
@@ -79,10 +79,10 @@ struct Told<'a> {
 
 /// One reader.
 struct Reader {
-    window: Window,
+    state: AppState,
     person: Person,
-    place: Place,
-    sources: Sources,
+    cursor: StreamCursor,
+    projects: ProjectFollower,
     ready: VecDeque<Message>,
 }
 
@@ -90,32 +90,34 @@ struct Reader {
 ///
 /// Each event has an `id`; whoever comes back with the last one as `Last-Event-ID` misses none and gets none twice.
 #[utoipa::path(
-    get, path = "/events", tag = "events", params(Wanted, ("Last-Event-ID" = Option<String>, Header)),
+    get, path = "/events", tag = "events", params(StreamQuery, ("Last-Event-ID" = Option<String>, Header)),
     responses((status = 200, content_type = "text/event-stream", body = String))
 )]
 pub(super) async fn events(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     headers: HeaderMap,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<StreamQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Problem> {
     let named = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
     let named = named.or(wanted.after.as_deref());
-    let place = named.map(str::parse::<Place>).transpose().map_err(|()| no_such_event())?;
-    let mut sources = Sources::new(Arc::clone(&window.desk), wanted.project.clone());
-    sources.look().await.map_err(|error| person.problem(&error))?;
-    if let Some(id) = wanted.project.filter(|_| sources.known.is_empty()) {
+    let cursor = named.map(str::parse::<StreamCursor>).transpose().map_err(|()| no_such_event())?;
+    let mut projects = ProjectFollower::new(Arc::clone(&state.server), wanted.project.clone());
+    projects.find_new().await.map_err(|error| person.problem(&error))?;
+    if let Some(id) = wanted.project.filter(|_| projects.known.is_empty()) {
         return Err(person.refused(&Refusal::from(RefusalReason::NoSuchProject(id.to_string()))));
     }
-    let place = match place {
-        Some(place) => window.known(&person, place).await?,
-        None => Place(sources.known.iter().map(|source| (source.id.clone(), source.project.board().seq)).collect()),
+    let cursor = match cursor {
+        Some(cursor) => state.known(&person, cursor).await?,
+        None => {
+            StreamCursor(projects.known.iter().map(|source| (source.id.clone(), source.project.board().seq)).collect())
+        }
     };
-    let mut reader = Reader { person, place, sources, ready: VecDeque::new(), window };
+    let mut reader = Reader { person, cursor, projects, ready: VecDeque::new(), state };
     // Told at once, so that whoever is cut off before the first event can come back as well.
     // Browsers drop an event without data.
-    let place = reader.place.to_string();
-    reader.ready.push_back(Message::default().event("place").id(&place).data(&place));
+    let cursor = reader.cursor.to_string();
+    reader.ready.push_back(Message::default().event("place").id(&cursor).data(&cursor));
     let told = stream::unfold(reader, |mut reader| async move {
         let next = reader.next().await?;
         Some((Ok(next), reader))
@@ -127,22 +129,22 @@ fn no_such_event() -> Problem {
     Problem::bad_argument("This is not the id of an event.", "Send the `id` of the last event, or 0 for all of them.")
 }
 
-impl Window {
+impl AppState {
     /// A place where a reader can have been. From one that is yet to come, events would be missed.
-    async fn known(&self, person: &Person, place: Place) -> Result<Place, Problem> {
+    async fn known(&self, person: &Person, cursor: StreamCursor) -> Result<StreamCursor, Problem> {
         // Every event repeats it: nobody chooses how long it is.
-        let installation = self.desk.installation.state();
-        for (id, seq) in &place.0 {
+        let installation = self.server.installation.state();
+        for (id, seq) in &cursor.0 {
             if !installation.projects.contains_key(id) {
                 return Err(no_such_event());
             }
-            let head = self.desk.control.store().head(&Project::stream(id)).await;
+            let head = self.server.control.store().head(&Project::stream(id)).await;
             let head = head.map_err(|error| person.problem(&error.into()))?;
             if *seq > head.seq {
                 return Err(no_such_event());
             }
         }
-        Ok(place)
+        Ok(cursor)
     }
 }
 
@@ -153,32 +155,32 @@ impl Reader {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
-            self.sources.look().await.ok()?;
-            if !self.window.still_valid(&self.person) {
+            self.projects.find_new().await.ok()?;
+            if !self.state.still_valid(&self.person) {
                 return None;
             }
             self.fill().await?;
             if self.ready.is_empty() {
-                self.sources.changed().await?;
+                self.projects.changed().await?;
             }
         }
     }
 
     /// A page of the first project that has news. It is the last to be asked next time.
     async fn fill(&mut self) -> Option<()> {
-        let store = Arc::clone(self.window.desk.control.store());
-        for _ in 0..self.sources.known.len() {
-            let source = self.sources.known.front_mut()?;
-            source.attend();
-            let last = self.place.0.get(&source.id).copied().unwrap_or(0);
+        let store = Arc::clone(self.state.server.control.store());
+        for _ in 0..self.projects.known.len() {
+            let source = self.projects.known.front_mut()?;
+            source.mark_seen();
+            let last = self.cursor.0.get(&source.id).copied().unwrap_or(0);
             let page = events_after::<Board>(store.as_ref(), &Project::stream(&source.id), last, PAGE).await.ok()?;
             for (seq, event) in page {
-                self.place.0.insert(source.id.clone(), seq);
-                let told = Told { project: &source.id, event: EventView::of(seq, &event) };
-                let message = Message::default().id(self.place.to_string());
+                self.cursor.0.insert(source.id.clone(), seq);
+                let told = StreamedEvent { project: &source.id, event: EventView::of(seq, &event) };
+                let message = Message::default().id(self.cursor.to_string());
                 self.ready.push_back(message.json_data(&told).ok()?);
             }
-            self.sources.known.rotate_left(1);
+            self.projects.known.rotate_left(1);
             if !self.ready.is_empty() {
                 return Some(());
             }
@@ -189,17 +191,17 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::StreamCursor;
 
     /// W4
     #[test]
     fn a_place_is_read_as_it_was_written() {
-        let place: Place = "api:3,my.web:12".parse().unwrap();
-        assert_eq!(place.to_string(), "api:3,my.web:12");
-        assert_eq!("0".parse(), Ok(Place::default()));
-        assert_eq!(Place::default().to_string(), "0");
+        let cursor: StreamCursor = "api:3,my.web:12".parse().unwrap();
+        assert_eq!(cursor.to_string(), "api:3,my.web:12");
+        assert_eq!("0".parse(), Ok(StreamCursor::default()));
+        assert_eq!(StreamCursor::default().to_string(), "0");
         for wrong in ["", "12", "web:", "web:x", ":3", "web:1,,"] {
-            assert!(wrong.parse::<Place>().is_err(), "{wrong}");
+            assert!(wrong.parse::<StreamCursor>().is_err(), "{wrong}");
         }
     }
 }

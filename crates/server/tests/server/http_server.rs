@@ -7,19 +7,19 @@ use std::sync::Arc;
 use board::Limits;
 use control::{Control, ProcessLifetime, SystemClock};
 use proptest::prelude::*;
-use server::{Door, DoorError, Listen, Mcp};
+use server::{HttpServer, Listen, ListenError, Mcp};
 use store::MemoryStore;
 use testkit::mcp::Http;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
-async fn status_with(house: &House, header: (&str, &str)) -> u16 {
-    let mut http = Http::new(&house.url, None);
+async fn status_with(server: &TestServer, header: (&str, &str)) -> u16 {
+    let mut http = Http::new(&server.url, None);
     http.headers.push((header.0.into(), header.1.into()));
     http.post(PING).await.unwrap().status
 }
@@ -27,26 +27,26 @@ async fn status_with(house: &House, header: (&str, &str)) -> u16 {
 /// W3: a page in somebody's browser cannot pose as a local client, by name or by origin.
 #[tokio::test]
 async fn strangers_are_not_let_in_by_name_or_origin() {
-    let house = House::open(Limits::default()).await;
-    let port = house.url.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
+    let server = TestServer::open(Limits::default()).await;
+    let port = server.url.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
     for host in ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "10.0.0.1"] {
-        assert_eq!(status_with(&house, ("Host", host)).await, 403, "{host}");
+        assert_eq!(status_with(&server, ("Host", host)).await, 403, "{host}");
     }
     for host in ["localhost", "127.0.0.1", "[::1]", &format!("localhost:{port}")] {
-        assert_eq!(status_with(&house, ("Host", host)).await, 200, "{host}");
+        assert_eq!(status_with(&server, ("Host", host)).await, 200, "{host}");
     }
     for origin in ["http://evil.example", "https://evil.example:4700", "null", "http://localhost.evil.example:80"] {
-        assert_eq!(status_with(&house, ("Origin", origin)).await, 403, "{origin}");
+        assert_eq!(status_with(&server, ("Origin", origin)).await, 403, "{origin}");
     }
     for origin in ["http://127.0.0.1:4700", &format!("http://localhost:{port}"), "http://[::1]:80"] {
-        assert_eq!(status_with(&house, ("Origin", origin)).await, 200, "{origin}");
+        assert_eq!(status_with(&server, ("Origin", origin)).await, 200, "{origin}");
     }
 }
 
-async fn unix_door(path: &Path, shutdown: &CancellationToken) -> Result<Door, DoorError> {
+async fn unix_door(path: &Path, shutdown: &CancellationToken) -> Result<HttpServer, ListenError> {
     let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
     let mcp = Mcp::new(control, shutdown.clone()).await.unwrap();
-    Door::open(mcp, shutdown.clone(), &Listen::Unix(path.to_owned()), &[]).await
+    HttpServer::bind(mcp, shutdown.clone(), &Listen::Unix(path.to_owned()), &[]).await
 }
 
 async fn ping(path: &Path) -> String {
@@ -72,15 +72,15 @@ async fn a_socket_is_its_owners_and_only_a_dead_one_is_replaced() {
     assert!(path.exists(), "a server that is killed leaves its socket");
 
     let shutdown = CancellationToken::new();
-    let door = unix_door(&path, &shutdown).await.unwrap();
+    let http_server = unix_door(&path, &shutdown).await.unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(door.url(), format!("unix:{}", path.display()));
-    let served = tokio::spawn(door.serve());
+    assert_eq!(http_server.url(), format!("unix:{}", path.display()));
+    let served = tokio::spawn(http_server.serve());
     let answer = ping(&path).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(r#""result":{}"#), "{answer}");
 
     let taken = unix_door(&path, &CancellationToken::new()).await;
-    assert!(matches!(taken, Err(DoorError::Taken(taken)) if taken == path));
+    assert!(matches!(taken, Err(ListenError::Taken(taken)) if taken == path));
     assert!(ping(&path).await.starts_with("HTTP/1.1 200"), "the living one serves on");
     shutdown.cancel();
     served.await.unwrap();

@@ -11,11 +11,11 @@ use http::request::Parts;
 use crate::web::assets::VERSION;
 use crate::web::person::{Person, language_of};
 use crate::web::problem::Problem;
-use crate::web::{Open, Window};
+use crate::web::{AppState, ProjectRequest};
 
 /// The page that is open, among those of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Here {
+pub(super) enum NavItem {
     Projects,
     Board,
     Agents,
@@ -29,17 +29,17 @@ pub(super) enum Here {
 
 /// What the frame of a page shows.
 #[derive(Clone, Debug)]
-pub(super) struct Shell {
+pub(super) struct Layout {
     pub(super) person: Person,
     pub(super) version: &'static str,
     pub(super) title: String,
-    pub(super) here: Here,
-    pub(super) project: Option<Ribbon>,
+    pub(super) current: NavItem,
+    pub(super) project: Option<ProjectHeader>,
 }
 
 /// How the project stands, on every page of it.
 #[derive(Clone, Debug)]
-pub(super) struct Ribbon {
+pub(super) struct ProjectHeader {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) paused: bool,
@@ -50,7 +50,7 @@ pub(super) struct Ribbon {
     pub(super) seq: board::Seq,
 }
 
-impl Ribbon {
+impl ProjectHeader {
     fn of(board: &Board) -> Self {
         let live = |wanted: fn(SessionStatus) -> bool| board.all_live_sessions().filter(|s| wanted(s.status)).count();
         let stuck = |status| matches!(status, Status::Blocked | Status::Failed);
@@ -66,10 +66,15 @@ impl Ribbon {
     }
 }
 
-impl Shell {
-    pub(super) fn new(person: Person, title: impl Into<String>, here: Here, open: Option<&Open>) -> Self {
-        let project = open.map(|open| Ribbon::of(&open.board));
-        Self { person, version: &VERSION, title: title.into(), here, project }
+impl Layout {
+    pub(super) fn new(
+        person: Person,
+        title: impl Into<String>,
+        current: NavItem,
+        open: Option<&ProjectRequest>,
+    ) -> Self {
+        let project = open.map(|open| ProjectHeader::of(&open.board));
+        Self { person, version: &VERSION, title: title.into(), current, project }
     }
 
     pub(super) fn t<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
@@ -78,7 +83,7 @@ impl Shell {
 
     /// The id of the project; nothing where there is none.
     pub(super) fn id(&self) -> &str {
-        self.project.as_ref().map_or("", |ribbon| ribbon.id.as_str())
+        self.project.as_ref().map_or("", |header| header.id.as_str())
     }
 
     pub(super) fn language(&self) -> Language {
@@ -90,31 +95,31 @@ impl Shell {
     }
 
     /// The pages of a project: where, its name, what of it wants attention.
-    pub(super) fn pages(&self) -> Vec<Entry> {
-        let Some(ribbon) = &self.project else { return Vec::new() };
-        let entry = |here, path: &str, en, ja, key, count| Entry {
-            current: self.here == here,
-            url: format!("/p/{}{path}", ribbon.id),
+    pub(super) fn pages(&self) -> Vec<NavLink> {
+        let Some(header) = &self.project else { return Vec::new() };
+        let entry = |current, path: &str, en, ja, key, count| NavLink {
+            current: self.current == current,
+            url: format!("/p/{}{path}", header.id),
             name: self.t(en, ja).to_owned(),
             key,
             count,
         };
         vec![
-            entry(Here::Board, "", "Board", "ボード", "b", ribbon.stuck),
-            entry(Here::Agents, "/agents", "Agents", "エージェント", "a", 0),
-            entry(Here::Sessions, "/sessions", "Sessions", "セッション", "s", ribbon.running),
-            entry(Here::Queue, "/queue", "Merge queue", "マージ待ち", "q", ribbon.queued),
-            entry(Here::Chat, "/chat", "Chat", "チャット", "c", 0),
-            entry(Here::Memory, "/memory", "Memory", "メモリー", "m", 0),
-            entry(Here::History, "/history", "History", "履歴", "h", 0),
-            entry(Here::Settings, "/settings", "Settings", "設定", "e", 0),
+            entry(NavItem::Board, "", "Board", "ボード", "b", header.stuck),
+            entry(NavItem::Agents, "/agents", "Agents", "エージェント", "a", 0),
+            entry(NavItem::Sessions, "/sessions", "Sessions", "セッション", "s", header.running),
+            entry(NavItem::Queue, "/queue", "Merge queue", "マージ待ち", "q", header.queued),
+            entry(NavItem::Chat, "/chat", "Chat", "チャット", "c", 0),
+            entry(NavItem::Memory, "/memory", "Memory", "メモリー", "m", 0),
+            entry(NavItem::History, "/history", "History", "履歴", "h", 0),
+            entry(NavItem::Settings, "/settings", "Settings", "設定", "e", 0),
         ]
     }
 }
 
 /// An entry of the navigation.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct NavLink {
     pub(super) current: bool,
     pub(super) url: String,
     pub(super) name: String,
@@ -125,36 +130,36 @@ pub(super) struct Entry {
 
 /// Somebody who looks at pages. Who is not logged in is led to where that is done.
 #[derive(Debug)]
-pub(super) struct Visitor(pub(super) Person);
+pub(super) struct PageUser(pub(super) Person);
 
-impl FromRequestParts<Window> for Visitor {
+impl FromRequestParts<AppState> for PageUser {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, window: &Window) -> Result<Self, Response> {
-        window.person(&parts.headers).await.map(Self).map_err(|problem| match problem.http {
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        state.person(&parts.headers).await.map(Self).map_err(|problem| match problem.http {
             StatusCode::UNAUTHORIZED => Redirect::to("/login").into_response(),
-            _ => Trouble { problem, language: language_of(&parts.headers) }.into_response(),
+            _ => ErrorPage { problem, language: language_of(&parts.headers) }.into_response(),
         })
     }
 }
 
 /// The parts of an address, with a page that says what is wrong with them.
 #[derive(Debug, FromRequestParts)]
-#[from_request(via(axum::extract::Path), rejection(Trouble))]
+#[from_request(via(axum::extract::Path), rejection(ErrorPage))]
 pub(super) struct Path<T>(pub(super) T);
 
 /// What stands behind the question mark, likewise.
 #[derive(Debug, FromRequestParts)]
-#[from_request(via(axum::extract::Query), rejection(Trouble))]
+#[from_request(via(axum::extract::Query), rejection(ErrorPage))]
 pub(super) struct Query<T>(pub(super) T);
 
-impl From<PathRejection> for Trouble {
+impl From<PathRejection> for ErrorPage {
     fn from(rejection: PathRejection) -> Self {
         Self { problem: Problem::not_found(rejection.body_text(), "There is no such page."), language: Language::En }
     }
 }
 
-impl From<QueryRejection> for Trouble {
+impl From<QueryRejection> for ErrorPage {
     fn from(rejection: QueryRejection) -> Self {
         Self { problem: Problem::bad_argument(rejection.body_text(), "Remove it."), language: Language::En }
     }
@@ -163,12 +168,12 @@ impl From<QueryRejection> for Trouble {
 /// A page that says what is wrong.
 #[derive(Debug, Template)]
 #[template(path = "problem.html")]
-pub(super) struct Trouble {
+pub(super) struct ErrorPage {
     pub(super) problem: Problem,
     pub(super) language: Language,
 }
 
-impl Trouble {
+impl ErrorPage {
     fn t<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
         match self.language {
             Language::En => en,
@@ -181,7 +186,7 @@ impl Trouble {
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for ErrorPage {
     fn into_response(self) -> Response {
         match self.render() {
             Ok(page) => (self.problem.http, Html(page)).into_response(),
@@ -191,12 +196,12 @@ impl IntoResponse for Trouble {
 }
 
 /// What a handler of a page answers.
-pub(super) type Answer = Result<Response, Trouble>;
+pub(super) type Answer = Result<Response, ErrorPage>;
 
 pub(super) fn page(template: &impl Template) -> Answer {
     match template.render() {
         Ok(page) => Ok(Html(page).into_response()),
-        Err(error) => Err(Trouble {
+        Err(error) => Err(ErrorPage {
             problem: Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string(), "Reload the page."),
             language: Language::En,
         }),
@@ -204,13 +209,13 @@ pub(super) fn page(template: &impl Template) -> Answer {
 }
 
 /// A problem in the language of whom it is shown to.
-pub(super) fn trouble(person: &Person) -> impl Fn(Problem) -> Trouble + use<> {
+pub(super) fn error_page(person: &Person) -> impl Fn(Problem) -> ErrorPage + use<> {
     let language = person.language;
-    move |problem| Trouble { problem, language }
+    move |problem| ErrorPage { problem, language }
 }
 
 /// A refusal of the board, likewise.
-pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> Trouble + use<> {
+pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> ErrorPage + use<> {
     let language = person.language;
-    move |refusal| Trouble { problem: Problem::refused(&refusal, language), language }
+    move |refusal| ErrorPage { problem: Problem::refused(&refusal, language), language }
 }

@@ -58,7 +58,7 @@ impl FromStr for Listen {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum DoorError {
+pub enum ListenError {
     #[error("cannot listen on {address}: {error}")]
     Listen { address: String, error: std::io::Error },
     #[error("another server listens on {}", .0.display())]
@@ -73,8 +73,8 @@ enum Listener {
 /// Either kind of connection.
 type Connection = Either<TcpStream, UnixStream>;
 
-/// A door that is open: it listens, but nobody is let in before [`Door::serve`].
-pub struct Door {
+/// A door that is open: it listens, but nobody is let in before [`HttpServer::serve`].
+pub struct HttpServer {
     listener: Listener,
     router: Router,
     /// The names under which it may be called.
@@ -82,22 +82,22 @@ pub struct Door {
     shutdown: CancellationToken,
 }
 
-impl fmt::Debug for Door {
+impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Door").field("url", &self.url()).finish_non_exhaustive()
     }
 }
 
-impl Door {
+impl HttpServer {
     /// Opens a door for `handler`, which is closed with `shutdown`. Requests must name this machine,
     /// the address, or one of `hosts`: a page in somebody's browser cannot pose as a local client
     /// (DNS rebinding).
-    pub async fn open<H: ServerHandler + Clone>(
+    pub async fn bind<H: ServerHandler + Clone>(
         handler: H,
         shutdown: CancellationToken,
         listen: &Listen,
         hosts: &[String],
-    ) -> Result<Self, DoorError> {
+    ) -> Result<Self, ListenError> {
         let listener = bind(listen).await?;
         let mut allowed: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).into();
         allowed.extend(hosts.iter().cloned());
@@ -208,17 +208,17 @@ impl Listener {
     }
 }
 
-async fn bind(listen: &Listen) -> Result<Listener, DoorError> {
+async fn bind(listen: &Listen) -> Result<Listener, ListenError> {
     match listen {
         Listen::Tcp(address) => {
-            let failed = |error| DoorError::Listen { address: address.clone(), error };
+            let failed = |error| ListenError::Listen { address: address.clone(), error };
             let listener = TcpListener::bind(address).await.map_err(failed)?;
             let address = listener.local_addr().map_err(failed)?;
             Ok(Listener::Tcp { listener, address })
         }
         Listen::Unix(path) => {
             clear_stale(path).await?;
-            let failed = |error| DoorError::Listen { address: path.display().to_string(), error };
+            let failed = |error| ListenError::Listen { address: path.display().to_string(), error };
             let listener = UnixListener::bind(path).map_err(failed)?;
             // Only its owner comes in (F90).
             let owners = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -229,16 +229,16 @@ async fn bind(listen: &Listen) -> Result<Listener, DoorError> {
 }
 
 /// Removes the socket of a server that is gone; never a file that is something else.
-async fn clear_stale(path: &Path) -> Result<(), DoorError> {
+async fn clear_stale(path: &Path) -> Result<(), ListenError> {
     use std::os::unix::fs::FileTypeExt as _;
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     if !found.file_type().is_socket() {
         return Ok(());
     }
     if UnixStream::connect(path).await.is_ok() {
-        return Err(DoorError::Taken(path.to_owned()));
+        return Err(ListenError::Taken(path.to_owned()));
     }
-    let failed = |error| DoorError::Listen { address: path.display().to_string(), error };
+    let failed = |error| ListenError::Listen { address: path.display().to_string(), error };
     std::fs::remove_file(path).map_err(failed)
 }
 

@@ -8,8 +8,8 @@ use board::{Board, Event, EventKind, ProjectId, Seq, SessionId, Status, TaskId, 
 use control::{ControlError, Project, events_after};
 use tokio::sync::watch;
 
-use crate::mcp::Desk;
-use crate::web::sources::Sources;
+use crate::mcp::ServerState;
+use crate::web::project_follower::ProjectFollower;
 
 /// Events that are read at once.
 const PAGE: usize = 1024;
@@ -21,11 +21,15 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) type Counted = BTreeMap<ProjectId, Seq>;
 
 /// Follows every project until the server closes.
-pub(super) fn begin(desk: Arc<Desk>) -> watch::Receiver<Counted> {
+pub(super) fn begin(server: Arc<ServerState>) -> watch::Receiver<Counted> {
     let (counted, watching) = watch::channel(Counted::default());
     tokio::spawn(async move {
-        let mut follower =
-            Follower { sources: Sources::new(Arc::clone(&desk), None), desk, counted, known: HashMap::new() };
+        let mut follower = Follower {
+            projects: ProjectFollower::new(Arc::clone(&server), None),
+            server,
+            counted,
+            known: HashMap::new(),
+        };
         while let Err(error) = follower.begin().await {
             tracing::warn!(%error, "events are not counted");
             tokio::time::sleep(PAUSE).await;
@@ -34,7 +38,7 @@ pub(super) fn begin(desk: Arc<Desk>) -> watch::Receiver<Counted> {
             if let Err(error) = follower.count().await {
                 tracing::warn!(%error, "events are not counted");
                 tokio::time::sleep(PAUSE).await;
-            } else if follower.sources.changed().await.is_none() {
+            } else if follower.projects.changed().await.is_none() {
                 return;
             }
         }
@@ -43,8 +47,8 @@ pub(super) fn begin(desk: Arc<Desk>) -> watch::Receiver<Counted> {
 }
 
 struct Follower {
-    desk: Arc<Desk>,
-    sources: Sources,
+    server: Arc<ServerState>,
+    projects: ProjectFollower,
     counted: watch::Sender<Counted>,
     known: HashMap<ProjectId, Begun>,
 }
@@ -52,9 +56,9 @@ struct Follower {
 impl Follower {
     /// What was before the start is not counted.
     async fn begin(&mut self) -> Result<(), ControlError> {
-        self.sources.look().await?;
+        self.projects.find_new().await?;
         let mut counted = Counted::default();
-        for source in &self.sources.known {
+        for source in &self.projects.known {
             counted.insert(source.id.clone(), source.project.newest().await?.seq);
         }
         self.counted.send_replace(counted);
@@ -62,10 +66,10 @@ impl Follower {
     }
 
     async fn count(&mut self) -> Result<(), ControlError> {
-        self.sources.look().await?;
-        let store = Arc::clone(self.desk.control.store());
-        for source in &mut self.sources.known {
-            source.attend();
+        self.projects.find_new().await?;
+        let store = Arc::clone(self.server.control.store());
+        for source in &mut self.projects.known {
+            source.mark_seen();
             let begun = self.known.entry(source.id.clone()).or_default();
             // A project that came later is counted from its first event.
             let mut last = self.counted.borrow().get(&source.id).copied().unwrap_or(0);

@@ -12,7 +12,7 @@ const PAGE: usize = 4096;
 
 /// Where the events about each task of a project are.
 #[derive(Debug, Default)]
-struct Chronicle {
+struct TaskEventIndex {
     upto: Seq,
     by_task: HashMap<TaskId, Vec<Seq>>,
     task_of: HashMap<SessionId, TaskId>,
@@ -20,7 +20,7 @@ struct Chronicle {
     ended: HashMap<SessionId, (Seq, Timestamp)>,
 }
 
-impl Chronicle {
+impl TaskEventIndex {
     fn note(&mut self, seq: Seq, event: &Event) {
         if let EventKind::SessionClaimed { session, purpose, .. } = &event.what
             && let Some(task) = purpose.task()
@@ -55,12 +55,12 @@ impl Chronicle {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Chronicles {
-    projects: Mutex<HashMap<ProjectId, Arc<Mutex<Chronicle>>>>,
+pub(super) struct TaskEventIndexes {
+    projects: Mutex<HashMap<ProjectId, Arc<Mutex<TaskEventIndex>>>>,
 }
 
-impl Chronicles {
-    async fn of(&self, id: &ProjectId) -> Arc<Mutex<Chronicle>> {
+impl TaskEventIndexes {
+    async fn of(&self, id: &ProjectId) -> Arc<Mutex<TaskEventIndex>> {
         Arc::clone(self.projects.lock().await.entry(id.clone()).or_default())
     }
 
@@ -70,10 +70,10 @@ impl Chronicles {
         store: &dyn Store,
         id: &ProjectId,
     ) -> Result<HashMap<SessionId, (Seq, Timestamp)>, ControlError> {
-        let chronicle = self.of(id).await;
-        let mut chronicle = chronicle.lock().await;
-        chronicle.catch_up(store, &Project::stream(id)).await?;
-        Ok(chronicle.ended.clone())
+        let index = self.of(id).await;
+        let mut index = index.lock().await;
+        index.catch_up(store, &Project::stream(id)).await?;
+        Ok(index.ended.clone())
     }
 
     /// The newest events about a task before `before`, newest first, at most `limit`.
@@ -86,11 +86,11 @@ impl Chronicles {
         limit: usize,
     ) -> Result<Vec<(Seq, Event)>, ControlError> {
         let stream = Project::stream(id);
-        let chronicle = self.of(id).await;
+        let index = self.of(id).await;
         let wanted: Vec<Seq> = {
-            let mut chronicle = chronicle.lock().await;
-            chronicle.catch_up(store, &stream).await?;
-            let known = chronicle.by_task.get(&task).map(Vec::as_slice).unwrap_or_default();
+            let mut index = index.lock().await;
+            index.catch_up(store, &stream).await?;
+            let known = index.by_task.get(&task).map(Vec::as_slice).unwrap_or_default();
             let end = known.partition_point(|seq| *seq < before);
             known[..end].iter().rev().take(limit).copied().collect()
         };

@@ -6,43 +6,43 @@ use board::{
 };
 use control::Project;
 
-use crate::house::{BY_HAND, House, agent, moving, owner, runner};
+use crate::test_server::{BY_HAND, TestServer, agent, moving, owner, runner};
 
 /// The project in which it has happened; its tasks are done when they are merged.
 pub(super) const PROJECT: &str = "api";
 
 /// What agents were told to keep to themselves, and is shown to nobody.
-pub(super) struct Furnished {
-    pub(super) house: House,
+pub(super) struct SampleBoard {
+    pub(super) server: TestServer,
     pub(super) credentials: Vec<String>,
 }
 
-pub(super) async fn furnished() -> Furnished {
-    let house = House::open(Limits::default()).await;
-    let project = house.project(PROJECT).await;
+pub(super) async fn sample_board() -> SampleBoard {
+    let server = TestServer::open(Limits::default()).await;
+    let project = server.project(PROJECT).await;
     let mut credentials = Vec::new();
 
-    let merged = at_work(&house, "w1", &mut credentials).await;
+    let merged = at_work(&server, "w1", &mut credentials).await;
     report(&project, merged).await;
     end(&project, merged, ProcessEnd::exited(0)).await;
     examine(&project, merged, facts(CheckOutcome::Pass, Merge::Merged { commit: "abc123".into() })).await;
 
-    let waiting = at_work(&house, "w2", &mut credentials).await;
+    let waiting = at_work(&server, "w2", &mut credentials).await;
     report(&project, waiting).await;
     end(&project, waiting, ProcessEnd::exited(0)).await;
     let merge = Merge::Waiting { reason: "your files are in the way".into(), files: vec!["a.rs".into()] };
     examine(&project, waiting, facts(CheckOutcome::Pass, merge)).await;
 
-    let rejected = at_work(&house, "solo", &mut credentials).await;
+    let rejected = at_work(&server, "solo", &mut credentials).await;
     report(&project, rejected).await;
     end(&project, rejected, ProcessEnd::exited(0)).await;
     examine(&project, rejected, facts(CheckOutcome::Fail, Merge::NotTried)).await;
 
-    let killed = at_work(&house, "w3", &mut credentials).await;
+    let killed = at_work(&server, "w3", &mut credentials).await;
     let signal = ProcessEnd { signal: Some("SIGKILL".into()), ..ProcessEnd::because(EndReason::Signaled) };
     end(&project, killed, signal).await;
 
-    let by_hand = house.started(PROJECT, BY_HAND).await;
+    let by_hand = server.started(PROJECT, BY_HAND).await;
     let claim = Command::Claim {
         agent: agent(BY_HAND),
         purpose: Purpose::Task(by_hand),
@@ -62,7 +62,7 @@ pub(super) async fn furnished() -> Furnished {
     project.submit(owner(), command).await.unwrap();
 
     // A manager has split its task, and one child is its worker's.
-    let managing = at_work(&house, "boss", &mut credentials).await;
+    let managing = at_work(&server, "boss", &mut credentials).await;
     let child = |title: &str, who: &str| NewTask { assignee: Some(agent(who)), ..NewTask::titled(title) };
     let tasks = vec![child("A first part", "w1"), child("A second part", "w2")];
     session_does(&project, managing, Command::CreateTasks { parent: None, tasks, key: Some("split".into()) }).await;
@@ -75,31 +75,31 @@ pub(super) async fn furnished() -> Furnished {
     project.submit(owner(), moving(TaskId(last), Status::Todo)).await.unwrap();
     project.submit(owner(), moving(TaskId(last), Status::Blocked)).await.unwrap();
 
-    credentials.push(house.chatting(PROJECT, "w2").await);
+    credentials.push(server.chatting(PROJECT, "w2").await);
     let chat = *project.board().sessions.keys().next_back().unwrap();
     let send = Command::SendMessage { to: Party::Owner, content: "Well.".into(), related_task: Some(TaskId(1)) };
     session_does(&project, chat, send).await;
     // What agents are told is remembered in the trace.
-    let mut client = house.client(credentials.first().map(String::as_str));
+    let mut client = server.client(credentials.first().map(String::as_str));
     let _ = client.request("tools/call", serde_json::json!({ "name": "get_next_action", "arguments": {} })).await;
-    let mut client = house.client(credentials.last().map(String::as_str));
+    let mut client = server.client(credentials.last().map(String::as_str));
     let _ = client.request("tools/call", serde_json::json!({ "name": "get_next_action", "arguments": {} })).await;
 
-    *house.beside.log.lock().unwrap() = "It works, 日本語も。\n".repeat(1000).into_bytes();
-    let memory = house.repository(PROJECT).join(".saihai/memory/architecture");
+    *server.beside.log.lock().unwrap() = "It works, 日本語も。\n".repeat(1000).into_bytes();
+    let memory = server.repository(PROJECT).join(".saihai/memory/architecture");
     std::fs::create_dir_all(&memory).unwrap();
     std::fs::write(memory.join("database.md"), "---\ntitle: Database\nsummary: One\n---\nAll of it in one.\n").unwrap();
     std::fs::write(memory.join("style.md"), "# Style\nShort.\n").unwrap();
     std::fs::write(memory.join("broken.md"), b"\xff\xfe").unwrap();
-    Furnished { house, credentials }
+    SampleBoard { server, credentials }
 }
 
-async fn at_work(house: &House, who: &str, credentials: &mut Vec<String>) -> SessionId {
-    let task = house.started(PROJECT, who).await;
-    let project = house.project(PROJECT).await;
+async fn at_work(server: &TestServer, who: &str, credentials: &mut Vec<String>) -> SessionId {
+    let task = server.started(PROJECT, who).await;
+    let project = server.project(PROJECT).await;
     let (branch, base) = (format!("task-{}", task.0), "0123".into());
     project.submit(Actor::Runner(runner()), Command::RecordBranch { task, branch, base }).await.unwrap();
-    let (session, credential) = house.claim(PROJECT, &agent(who), Purpose::Task(task)).await.unwrap();
+    let (session, credential) = server.claim(PROJECT, &agent(who), Purpose::Task(task)).await.unwrap();
     credentials.push(credential);
     session_does(&project, session, Command::ReportModel { provider: "p".into(), model_id: "m".into() }).await;
     session_does(&project, session, Command::FetchTask).await;

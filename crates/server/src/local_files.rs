@@ -5,7 +5,7 @@ use std::path::Path;
 use board::{Board, ProjectId, SessionId, Task};
 
 /// Whoever can look at files and git. Its functions may take a while: they are called off the runtime.
-pub trait Premises: Send + Sync + std::fmt::Debug {
+pub trait LocalFiles: Send + Sync + std::fmt::Debug {
     /// A piece of a session's output, at most `most` bytes; `None` if there is none on this machine.
     fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage>;
 

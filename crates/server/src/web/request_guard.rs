@@ -17,7 +17,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 pub(super) type Hosts = Arc<[String]>;
 
 /// Lets in who names this server (DNS rebinding), and changes only from its own pages (CSRF, F90).
-pub(super) async fn gate(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+pub(super) async fn guard_request(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     let mut response = match check(&hosts, request.method(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),

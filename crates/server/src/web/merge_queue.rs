@@ -6,19 +6,19 @@ use board::{Board, Merge, Session, SessionStatus, Timestamp};
 
 use super::person::Person;
 use super::problem::Problem;
-use super::{Open, Window};
+use super::{AppState, ProjectRequest};
 
 /// Merges that are told.
 const MERGES: usize = 20;
 
-impl Window {
+impl AppState {
     /// The sessions whose work is being verified, in the order in which they came, and since when.
     pub(super) async fn verifying<'a>(
         &self,
         person: &Person,
-        open: &'a Open,
+        open: &'a ProjectRequest,
     ) -> Result<Vec<(&'a Session, Option<Timestamp>)>, Problem> {
-        let ended = self.chronicles.ended(self.desk.control.store().as_ref(), &open.id).await;
+        let ended = self.task_events.ended(self.server.control.store().as_ref(), &open.id).await;
         let ended = ended.map_err(|error| person.problem(&error))?;
         let live = open.board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying);
         let mut found: Vec<_> = live.collect();

@@ -14,11 +14,11 @@ const REMEMBERED: usize = 128;
 const STRIDE: Seq = 20_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Past {
+pub(super) struct HistoricalBoards {
     boards: Mutex<VecDeque<(ProjectId, Arc<Board>)>>,
 }
 
-impl Past {
+impl HistoricalBoards {
     /// The board as of an event.
     pub(super) async fn board(&self, store: &dyn Store, id: &ProjectId, at: Seq) -> Result<Arc<Board>, ControlError> {
         let mut board = self.nearest(id, at).unwrap_or_else(|| Arc::new(Board::new(Settings::new(id.clone()))));

@@ -8,8 +8,8 @@ use utoipa::IntoParams;
 
 use super::super::page::{self, Page};
 use super::super::shapes::{Diff, Event, Offer, Offers, Refused, TaskDetail, Why};
-use super::super::{Nothing, Path, Query};
-use crate::web::Window;
+use super::super::{NoQuery, Path, Query};
+use crate::web::AppState;
 use crate::web::person::Person;
 use crate::web::problem::Problem;
 
@@ -23,12 +23,12 @@ const LONGEST_DIFF: usize = 1024 * 1024;
     responses((status = 200, body = TaskDetail))
 )]
 pub(super) async fn show(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<TaskDetail>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(TaskDetail::of(&open.board, task)))
 }
@@ -40,12 +40,12 @@ pub(super) async fn show(
     responses((status = 200, body = Why))
 )]
 pub(super) async fn why(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Why>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let why = board::why(&open.board, task, open.now).map_err(|refusal| person.refused(&refusal))?;
     let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(Why {
@@ -75,17 +75,17 @@ pub(super) struct Paging {
     responses((status = 200, body = Page<Event>))
 )]
 pub(super) async fn events(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, task)): Path<(String, TaskId)>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Event>>, Problem> {
     let limit = page::limit(paging.limit)?;
     let before: Option<Seq> = page::cursor(paging.after.as_deref())?;
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
-    let store = window.desk.control.store().as_ref();
-    let found = window.chronicles.of_task(store, &open.id, task, before.unwrap_or(Seq::MAX), limit + 1).await;
+    let store = state.server.control.store().as_ref();
+    let found = state.task_events.of_task(store, &open.id, task, before.unwrap_or(Seq::MAX), limit + 1).await;
     let found = found.map_err(|error| person.problem(&error))?;
     Ok(Json(Page::of(found, limit, |(seq, _)| *seq, |(seq, event)| Event::of(seq, &event))))
 }
@@ -99,15 +99,16 @@ pub(super) async fn events(
     responses((status = 200, body = Diff))
 )]
 pub(super) async fn diff(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Diff>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?.clone();
-    let (repository, board, id) = (window.repository(&open.id), open.board, task.id);
-    let found = window.look(move |premises| premises.diff(&repository, &board, &task, LONGEST_DIFF)).await?;
+    let (repository, board, id) = (state.repository(&open.id), open.board, task.id);
+    let found =
+        state.with_local_files(move |local_files| local_files.diff(&repository, &board, &task, LONGEST_DIFF)).await?;
     let found = found.ok_or_else(|| {
         Problem::not_found(
             match person.language {
@@ -127,19 +128,19 @@ pub(super) async fn diff(
     responses((status = 200, body = Offers))
 )]
 pub(super) async fn offers(
-    State(window): State<Window>,
+    State(state): State<AppState>,
     person: Person,
     Path((project, task)): Path<(String, TaskId)>,
-    _: Query<Nothing>,
+    _: Query<NoQuery>,
 ) -> Result<Json<Offers>, Problem> {
-    let open = window.project(&person, &project).await?;
+    let open = state.project(&person, &project).await?;
     let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     if !person.is_owner() {
         let (detail, hint) = person.only_looks();
         let refusal = Refused { code: board::Code::NotAllowed, detail: detail.into(), hint: hint.into() };
         return Ok(Json(Offers { moves: Vec::new(), may_edit: false, refusal: Some(refusal) }));
     }
-    let merged = task.status == Status::InProgress && window.is_merged(&open, task).await?;
+    let merged = task.status == Status::InProgress && state.is_merged(&open, task).await?;
     let offer = |offer: board::LegalMove| Offer { name: offer.name, to: offer.to, needs_reason: offer.needs_reason };
     let moves =
         board::legal_moves(&open.board, &person.actor(), task, merged, open.now).into_iter().map(offer).collect();

@@ -7,7 +7,7 @@ use board::{AgentId, ProjectId, Session, TaskId};
 
 /// Whoever makes workspaces for agents.
 #[async_trait]
-pub trait Workplaces: Send + Sync + std::fmt::Debug {
+pub trait WorkspaceProvider: Send + Sync + std::fmt::Debug {
     /// Where a session works.
     fn of(&self, project: &ProjectId, session: &Session) -> Option<PathBuf>;
 

@@ -11,7 +11,7 @@ use board::{
     Settings, Status, TaskId, Timestamp,
 };
 use control::{Clock, Control, NewSecret, ProcessLifetime, Project, passkey_hash, token_hash};
-use server::{Diff, Door, Listen, LogFrom, LogPage, Mcp, Premises, Web};
+use server::{Diff, HttpServer, Listen, LocalFiles, LogFrom, LogPage, Mcp, Web};
 use store::{SqliteStore, Store};
 use tempfile::TempDir;
 use testkit::mcp::Client;
@@ -53,7 +53,7 @@ pub(crate) struct Beside {
     pub(crate) most_asked: AtomicU64,
 }
 
-impl Premises for Beside {
+impl LocalFiles for Beside {
     fn log(&self, _: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
         self.most_asked.fetch_max(most as u64, Ordering::Relaxed);
         let log = self.log.lock().unwrap();
@@ -77,7 +77,7 @@ impl Premises for Beside {
     }
 }
 
-pub(crate) struct House {
+pub(crate) struct TestServer {
     /// Where agents come in.
     pub(crate) url: String,
     /// Where people come in.
@@ -138,7 +138,7 @@ fn roster(mark: &str) -> Vec<AgentSpec> {
     ]
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn open(limits: Limits) -> Self {
         // What is durable is proved elsewhere; here nobody waits for the disk, if there is another place.
         let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
@@ -176,13 +176,15 @@ impl House {
         }
         let shutdown = CancellationToken::new();
         let mcp = Mcp::new(opened(), shutdown.clone()).await.unwrap();
-        let door =
-            Door::open(mcp.clone(), shutdown.clone(), &"127.0.0.1:0".parse::<Listen>().unwrap(), &[]).await.unwrap();
+        let http_server =
+            HttpServer::bind(mcp.clone(), shutdown.clone(), &"127.0.0.1:0".parse::<Listen>().unwrap(), &[])
+                .await
+                .unwrap();
         let beside = Arc::new(Beside::default());
-        let web = Web::new(&mcp, Arc::clone(&beside) as Arc<dyn Premises>);
-        let door = door.with_web(&web);
-        let (url, base) = (door.mcp_url(), door.url());
-        tokio::spawn(door.serve());
+        let web = Web::new(&mcp, Arc::clone(&beside) as Arc<dyn LocalFiles>);
+        let http_server = http_server.with_web(&web);
+        let (url, base) = (http_server.mcp_url(), http_server.url());
+        tokio::spawn(http_server.serve());
         let spawned = AtomicU64::new(0);
         Self { url, base, beside, web, control, clock, store, tokens, passkeys, mcp, shutdown, spawned, dir }
     }
@@ -271,7 +273,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.shutdown.cancel();
     }

@@ -13,12 +13,12 @@ const FIRST_PAUSE: Span = Span::seconds(10);
 const LONGEST_PAUSE: Span = Span::minutes(15);
 
 #[derive(Clone, Copy, Debug)]
-struct Wrong {
+struct FailedAttempts {
     times: u32,
     last: Timestamp,
 }
 
-impl Wrong {
+impl FailedAttempts {
     fn pause(self) -> Span {
         match self.times.checked_sub(FREE) {
             None => Span(0),
@@ -29,61 +29,61 @@ impl Wrong {
 
 /// The wrong secrets of late, by whose they were meant to be.
 #[derive(Debug)]
-pub(crate) struct Guesses<W> {
-    wrong: Mutex<HashMap<W, Wrong>>,
+pub(crate) struct AttemptLimiter<W> {
+    failed: Mutex<HashMap<W, FailedAttempts>>,
 }
 
-impl<W> Default for Guesses<W> {
+impl<W> Default for AttemptLimiter<W> {
     fn default() -> Self {
-        Self { wrong: Mutex::default() }
+        Self { failed: Mutex::default() }
     }
 }
 
-impl<W: Clone + Eq + Hash> Guesses<W> {
+impl<W: Clone + Eq + Hash> AttemptLimiter<W> {
     /// Takes one try, or says in how many seconds the next one counts. It is counted as wrong until
     /// [`Self::right`]: tries made at the same time are tries all the same.
-    pub(crate) fn try_one(&self, whose: &W, now: Timestamp) -> Result<(), i64> {
-        let mut wrong = self.lock();
-        let known = wrong.entry(whose.clone()).or_insert(Wrong { times: 0, last: now });
+    pub(crate) fn attempt(&self, whose: &W, now: Timestamp) -> Result<(), i64> {
+        let mut failed = self.lock();
+        let known = failed.entry(whose.clone()).or_insert(FailedAttempts { times: 0, last: now });
         let left = known.pause().0 - (now - known.last).0;
         if left > 0 {
             return Err(left.div_euclid(1000) + 1);
         }
-        *known = Wrong { times: known.times + 1, last: now };
+        *known = FailedAttempts { times: known.times + 1, last: now };
         Ok(())
     }
 
-    pub(crate) fn right(&self, whose: &W) {
+    pub(crate) fn succeeded(&self, whose: &W) {
         self.lock().remove(whose);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<W, Wrong>> {
-        self.wrong.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<W, FailedAttempts>> {
+        self.failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Guesses;
+    use super::AttemptLimiter;
     use board::{Span, Timestamp};
 
     /// S3: guessing is slow, and costs a known agent nothing but patience.
     #[test]
     fn guessing_is_slowed_down_and_forgotten_after_a_right_one() {
-        let guesses = Guesses::default();
+        let attempts = AttemptLimiter::default();
         let whose = Some("coder");
         let mut now = Timestamp(0);
         for _ in 0..5 {
-            guesses.try_one(&whose, now).unwrap();
+            attempts.attempt(&whose, now).unwrap();
         }
-        assert_eq!(guesses.try_one(&whose, now), Err(11));
-        assert_eq!(guesses.try_one(&None, now), Ok(()), "nobody else is slowed down");
+        assert_eq!(attempts.attempt(&whose, now), Err(11));
+        assert_eq!(attempts.attempt(&None, now), Ok(()), "nobody else is slowed down");
         now = now + Span::seconds(10);
-        guesses.try_one(&whose, now).unwrap();
-        assert_eq!(guesses.try_one(&whose, now), Err(21));
+        attempts.attempt(&whose, now).unwrap();
+        assert_eq!(attempts.attempt(&whose, now), Err(21));
         now = now + Span::seconds(20);
-        guesses.try_one(&whose, now).unwrap();
-        guesses.right(&whose);
-        assert_eq!(guesses.try_one(&whose, now), Ok(()));
+        attempts.attempt(&whose, now).unwrap();
+        attempts.succeeded(&whose);
+        assert_eq!(attempts.attempt(&whose, now), Ok(()));
     }
 }

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use board::{Actor, Command, Driver, NewTask, Purpose, SessionId, Status, TaskId};
 use control::{Control, NewSecret, ProcessLifetime, Project, SystemClock, token_hash};
+use mcp::Mcp;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ServerCapabilities, ServerConfig};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
-use server::{HttpServer, Listen, Mcp};
+use server::{HttpServer, Listen, ServerState};
 use store::SqliteStore;
 use testkit::mcp::Http;
 use tokio_util::sync::CancellationToken;
@@ -33,12 +34,14 @@ async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
     let project = control.project(&id()).await?;
     let secrets = prepare(&project).await?;
     let shutdown = CancellationToken::new();
-    let mcp = Mcp::new(control, shutdown.clone()).await?;
+    let state = ServerState::open(control, shutdown.clone()).await?;
     let here = Listen::Tcp("127.0.0.1:0".into());
-    let (asked, nothing) = (
-        HttpServer::bind(mcp, shutdown.clone(), &here, &[]).await?,
-        HttpServer::bind(Nothing, shutdown.clone(), &here, &[]).await?,
-    );
+    let asked = HttpServer::bind(shutdown.clone(), &here, &[]).await?;
+    let routes = mcp::router(Mcp::new(state), &asked);
+    let asked = asked.with(routes);
+    let nothing = HttpServer::bind(shutdown.clone(), &here, &[]).await?;
+    let routes = mcp::router(Nothing, &nothing);
+    let nothing = nothing.with(routes);
     let urls = [asked.mcp_url(), nothing.mcp_url()];
     let serving = [tokio::spawn(asked.serve()), tokio::spawn(nothing.serve())];
     let (mut ours, mut theirs) = (0.0, 0.0);

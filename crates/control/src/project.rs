@@ -52,6 +52,11 @@ impl Control {
         Writer::open(store, clock, stream, Installation::default(), self.lifetime).await
     }
 
+    /// Has the project any event? Opening one that has none would not create it.
+    pub async fn project_exists(&self, id: &ProjectId) -> Result<bool, ControlError> {
+        Ok(self.store.head(&Project::stream(id)).await?.seq > 0)
+    }
+
     /// Opens a project, once: everybody who asks shares its writer.
     pub async fn project(&self, id: &ProjectId) -> Result<Project, ControlError> {
         let mut projects = self.projects.lock().await;
@@ -123,11 +128,7 @@ impl Project {
     pub async fn submit(&self, actor: Actor, command: Command) -> Result<Receipt<Board>, ControlError> {
         let (kind, begun) = (command.kind(), Instant::now());
         let done = self.writer.submit(actor, command).await;
-        let outcome = match &done {
-            Ok(_) => "accepted",
-            Err(ControlError::Refused(refusal)) => refusal.code().as_str(),
-            Err(ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Closed) => "store",
-        };
+        let outcome = done.as_ref().map_or_else(ControlError::label, |_| "accepted");
         let project = SharedString::from_shared(Arc::clone(&self.label));
         metrics::counter!("saihai_commands_total", "project" => project, "command" => kind, "outcome" => outcome)
             .increment(1);

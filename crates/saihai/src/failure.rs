@@ -59,7 +59,7 @@ impl Failure {
         match error {
             ControlError::Refused(refusal) => Self::refused(&refusal, language),
             ControlError::Store(error) => Self::store(&error),
-            ControlError::Unreadable { .. } | ControlError::Closed => {
+            ControlError::Unreadable { .. } | ControlError::Random(_) | ControlError::Closed => {
                 Self::new(Exit::Store, "store", error.to_string(), "Run `saihai log verify`.")
             }
         }

@@ -6,18 +6,21 @@ use std::sync::Arc;
 
 use board::{Event, RunnerId, Seq, TaskId};
 use control::{Control, NewSecret, Project};
+use mcp::Mcp;
 use runner::{Notice, Options, Places, Runner, Yard};
 use rustix::fs::{FlockOperation, flock};
-use server::{HttpServer, Listen, Mcp, Web};
+use server::{HttpServer, Listen, ServerState};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use web::Web;
 
 use crate::commands::serve::closed;
 use crate::context::{Context, Opened};
 use crate::failure::{Exit, Failure};
 use crate::premises::OnThisMachine;
 use crate::presence::Presence;
+use crate::runner_workspaces::RunnerWorkspaces;
 
 /// Where it is served if nobody says otherwise.
 pub(crate) const ADDRESS: &str = "127.0.0.1:4700";
@@ -39,7 +42,7 @@ pub(crate) struct Wishes {
 
 /// All that runs a project. Not before [`House::run`].
 pub(crate) struct House {
-    mcp: Mcp,
+    server: Arc<ServerState>,
     pub(crate) web: Web,
     http_server: HttpServer,
     runner: Runner,
@@ -85,9 +88,10 @@ impl House {
         let Opened { control, project, path, .. } = opened;
         attend(&control, context).await?;
         let store = Arc::clone(control.store());
-        let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
-        let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
-        let http_server = open_door(&mcp, &places, &wishes).await?.with_web(&web);
+        let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
+        let web = Web::new(Arc::clone(&server), Arc::new(OnThisMachine { home: context.home.clone() }));
+        let http_server = listen(&server, &places, &wishes).await?;
+        let http_server = with_routes(http_server, &server, &web);
         let _ = std::fs::write(places.address(), http_server.url());
         let presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
         let yard = Yard { repository: path, places, user: user() };
@@ -99,9 +103,9 @@ impl House {
             mcp_url: http_server.mcp_url(),
         };
         let (runner, notices) = Runner::new(project.clone(), yard, options);
-        mcp.with_workspaces(Arc::new(runner.clone()));
+        server.provide_workspaces(Arc::new(RunnerWorkspaces(runner.clone())));
         let events = Events { store, last: project.board().seq, project: project.clone() };
-        Ok(Self { mcp, web, http_server, runner, notices, project, events, _lock: lock, _presence: presence })
+        Ok(Self { server, web, http_server, runner, notices, project, events, _lock: lock, _presence: presence })
     }
 
     pub(crate) fn http_server(&self) -> &HttpServer {
@@ -115,8 +119,8 @@ impl House {
         stop_agents: bool,
         print_events: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
-        let Self { mcp, http_server, runner, notices, events, web: _, project: _, _lock, _presence } = self;
-        let shutdown = mcp.shutdown().clone();
+        let Self { server, http_server, runner, notices, events, web: _, project: _, _lock, _presence } = self;
+        let shutdown = server.shutdown().clone();
         let stopping = CancellationToken::new();
         let served = tokio::spawn(http_server.serve());
         let mut ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
@@ -133,7 +137,7 @@ impl House {
         };
         shutdown.cancel();
         let _ = tokio::time::timeout(GRACE, served).await;
-        mcp.close().await;
+        server.close().await;
         match ran {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Failure::control(error, board::Language::En)),
@@ -206,10 +210,10 @@ fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
 }
 
 /// Agents that outlived the last server know where it was: it is best found there again.
-async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<HttpServer, Failure> {
+async fn listen(server: &ServerState, places: &Places, wishes: &Wishes) -> Result<HttpServer, Failure> {
     let open = |listen: Listen| {
-        let (mcp, hosts) = (mcp.clone(), &wishes.allow_host);
-        async move { HttpServer::bind(mcp.clone(), mcp.shutdown().clone(), &listen, hosts).await }
+        let (shutdown, hosts) = (server.shutdown().clone(), &wishes.allow_host);
+        async move { HttpServer::bind(shutdown, &listen, hosts).await }
     };
     let before = std::fs::read_to_string(places.address()).ok();
     let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));
@@ -236,4 +240,11 @@ async fn open_door(mcp: &Mcp, places: &Places, wishes: &Wishes) -> Result<HttpSe
             Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| closed(&error)),
         },
     }
+}
+
+/// Agents and people are served on the same address.
+pub(crate) fn with_routes(http_server: HttpServer, server: &Arc<ServerState>, web: &Web) -> HttpServer {
+    let agents = mcp::router(Mcp::new(Arc::clone(server)), &http_server);
+    let people = web.router(http_server.hosts());
+    http_server.with(agents).with(people)
 }

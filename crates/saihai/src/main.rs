@@ -9,6 +9,7 @@ mod git;
 mod house;
 mod premises;
 mod presence;
+mod runner_workspaces;
 mod show;
 
 use std::process::ExitCode;

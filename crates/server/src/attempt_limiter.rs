@@ -1,4 +1,4 @@
-//! May another secret be tried? Few wrong ones in a row, then a pause.
+//! May another secret be tried? After a few wrong ones in a row there is a pause, which doubles.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use board::{Span, Timestamp};
 
-/// Wrong ones that cost nothing.
+/// Failed attempts before the first pause.
 const FREE: u32 = 5;
 /// The pause after those; it doubles with every further one.
 const FIRST_PAUSE: Span = Span::seconds(10);
@@ -27,9 +27,9 @@ impl FailedAttempts {
     }
 }
 
-/// The wrong secrets of late, by whose they were meant to be.
+/// Counts failed attempts for each account that somebody tried to log in to.
 #[derive(Debug)]
-pub(crate) struct AttemptLimiter<W> {
+pub struct AttemptLimiter<W> {
     failed: Mutex<HashMap<W, FailedAttempts>>,
 }
 
@@ -40,9 +40,9 @@ impl<W> Default for AttemptLimiter<W> {
 }
 
 impl<W: Clone + Eq + Hash> AttemptLimiter<W> {
-    /// Takes one try, or says in how many seconds the next one counts. It is counted as wrong until
-    /// [`Self::right`]: tries made at the same time are tries all the same.
-    pub(crate) fn attempt(&self, whose: &W, now: Timestamp) -> Result<(), i64> {
+    /// Counts one attempt, or says in how many seconds the next one is allowed. It counts as failed until
+    /// [`Self::succeeded`] is called, so that attempts made at the same time are all counted.
+    pub fn attempt(&self, whose: &W, now: Timestamp) -> Result<(), i64> {
         let mut failed = self.lock();
         let known = failed.entry(whose.clone()).or_insert(FailedAttempts { times: 0, last: now });
         let left = known.pause().0 - (now - known.last).0;
@@ -53,7 +53,7 @@ impl<W: Clone + Eq + Hash> AttemptLimiter<W> {
         Ok(())
     }
 
-    pub(crate) fn succeeded(&self, whose: &W) {
+    pub fn succeeded(&self, whose: &W) {
         self.lock().remove(whose);
     }
 

@@ -1,7 +1,7 @@
 //! Where does the server listen, and for whom?
 
 use std::fmt;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -13,18 +13,10 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use rmcp::ServerHandler;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
-
-use crate::web::Web;
-
-/// A request is text of bounded length; the largest batch of tasks is well below this.
-const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// Browsers know that every name below `localhost` is this machine.
 const OWN_NAME: &str = "saihai.localhost";
@@ -73,7 +65,7 @@ enum Listener {
 /// Either kind of connection.
 type Connection = Either<TcpStream, UnixStream>;
 
-/// A door that is open: it listens, but nobody is let in before [`HttpServer::serve`].
+/// A server that listens. It serves nobody before [`HttpServer::serve`].
 pub struct HttpServer {
     listener: Listener,
     router: Router,
@@ -89,15 +81,10 @@ impl fmt::Debug for HttpServer {
 }
 
 impl HttpServer {
-    /// Opens a door for `handler`, which is closed with `shutdown`. Requests must name this machine,
-    /// the address, or one of `hosts`: a page in somebody's browser cannot pose as a local client
-    /// (DNS rebinding).
-    pub async fn bind<H: ServerHandler + Clone>(
-        handler: H,
-        shutdown: CancellationToken,
-        listen: &Listen,
-        hosts: &[String],
-    ) -> Result<Self, ListenError> {
+    /// Listens, but serves nobody before [`HttpServer::serve`]. Requests must name this machine, the
+    /// address, or one of `hosts`: a page in somebody's browser cannot pose as a local client (DNS
+    /// rebinding).
+    pub async fn bind(shutdown: CancellationToken, listen: &Listen, hosts: &[String]) -> Result<Self, ListenError> {
         let listener = bind(listen).await?;
         let mut allowed: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).into();
         allowed.extend(hosts.iter().cloned());
@@ -107,27 +94,24 @@ impl HttpServer {
                 allowed.push(OWN_NAME.into());
             }
         }
-        let origins = allowed.iter().map(|host| match host.parse::<Ipv6Addr>() {
-            Ok(_) => format!("http://[{host}]:*"),
-            Err(_) => format!("http://{host}:*"),
-        });
-        // Stateless, with plain answers: a restart costs a connected client nothing (M1).
-        let config = StreamableHttpServerConfig::default()
-            .with_legacy_session_mode(false)
-            .with_json_response(true)
-            .with_max_request_body_bytes(MAX_BODY)
-            .with_cancellation_token(shutdown.child_token())
-            .with_allowed_origins(origins.collect::<Vec<_>>())
-            .with_allowed_hosts(allowed.clone());
-        let service =
-            StreamableHttpService::new(move || Ok(handler.clone()), NeverSessionManager::default().into(), config);
-        let router = Router::new().route("/healthz", get(|| async { "ok\n" })).nest_service("/mcp", service);
+        let router = Router::new().route("/healthz", get(|| async { "ok\n" }));
         Ok(Self { listener, router, hosts: allowed, shutdown })
     }
 
-    /// The same for people too.
-    pub fn with_web(mut self, web: &Web) -> Self {
-        self.router = self.router.merge(web.router(self.hosts.clone()));
+    /// The names under which it may be called.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// Cancelled when it shuts down.
+    pub fn shutdown(&self) -> &CancellationToken {
+        &self.shutdown
+    }
+
+    /// Serves these routes too.
+    #[must_use]
+    pub fn with(mut self, routes: Router) -> Self {
+        self.router = self.router.merge(routes);
         self
     }
 

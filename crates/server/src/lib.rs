@@ -1,18 +1,19 @@
-//! The doors: where agents and people come in. MCP over HTTP and over stdio, one implementation behind
-//! both, for agents; pages and an HTTP API for people.
+//! What the entry points for agents (`mcp`) and for people (`web`) stand on: shared state, the HTTP
+//! listener, and what they ask of the machine.
 //!
-//! A door parses, finds out who calls, and submits a command to [`control`]; it decides nothing.
-//! What may happen, and what is said about it, is the board's.
+//! An entry point parses, finds out who calls, and submits a command to [`control`]. What may happen,
+//! and what is said about it, is decided by the board.
 
 mod attempt_limiter;
 mod http_server;
 mod local_files;
-mod mcp;
-mod web;
+mod project_follower;
+mod state;
 mod workspace_provider;
 
+pub use attempt_limiter::AttemptLimiter;
 pub use http_server::{HttpServer, Listen, ListenError};
 pub use local_files::{Diff, LocalFiles, LogFrom, LogPage};
-pub use mcp::{Mcp, serve_stdio, tools_page};
-pub use web::{Web, offer_login};
+pub use project_follower::{FollowedProject, ProjectFollower};
+pub use state::ServerState;
 pub use workspace_provider::WorkspaceProvider;

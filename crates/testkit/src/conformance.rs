@@ -7,6 +7,7 @@ mod fixtures;
 
 use std::borrow::Cow;
 
+use mcp::Mcp;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -17,7 +18,6 @@ use rmcp::model::{
     ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
-use server::Mcp;
 
 type Context = RequestContext<RoleServer>;
 

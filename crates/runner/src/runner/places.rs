@@ -2,16 +2,14 @@
 
 use std::path::PathBuf;
 
-use async_trait::async_trait;
 use board::{AgentId, Completion, Driver, Hierarchy, ProjectId, Session, TaskId};
-use server::WorkspaceProvider;
 
 use super::Runner;
 use crate::workspace::Workspace;
 
-#[async_trait]
-impl WorkspaceProvider for Runner {
-    fn of(&self, project: &ProjectId, session: &Session) -> Option<PathBuf> {
+impl Runner {
+    /// Where a session works; `None` if it is not one of this runner's project, or has no workspace.
+    pub fn workspace_of(&self, project: &ProjectId, session: &Session) -> Option<PathBuf> {
         let (inner, board) = (&self.inner, self.inner.project.board());
         if *project != board.settings.id {
             return None;
@@ -30,7 +28,14 @@ impl WorkspaceProvider for Runner {
         Some(tree)
     }
 
-    async fn prepare(&self, project: &ProjectId, agent: &AgentId, task: TaskId) -> Option<Result<PathBuf, String>> {
+    /// Makes the workspace of a task for an agent that was attached by hand; `None` if the project is
+    /// another, `Err` says why it cannot be made.
+    pub async fn prepare_workspace(
+        &self,
+        project: &ProjectId,
+        agent: &AgentId,
+        task: TaskId,
+    ) -> Option<Result<PathBuf, String>> {
         let board = self.inner.project.board();
         if *project != board.settings.id {
             return None;
@@ -40,9 +45,7 @@ impl WorkspaceProvider for Runner {
         let made = self.inner.task_workspace(&board, &agent.spec, task, &run).await;
         Some(made.map(|workspace| workspace.tree).map_err(|error| error.to_string()))
     }
-}
 
-impl Runner {
     fn tree(&self, task: TaskId) -> PathBuf {
         let (yard, isolation) = (&self.inner.yard, self.inner.project.board().settings.isolation);
         Workspace::at(&yard.places.workspace(task), &yard.repository, isolation).tree

@@ -53,7 +53,7 @@ impl Login {
             board::Actor::Owner(name) if self.role == Role::Owner => name.to_string(),
             _ => String::new(),
         });
-        let secret = server::offer_login(&installation, owner(), self.role, name, SystemClock.now()).await;
+        let secret = web::offer_login(&installation, owner(), self.role, name, SystemClock.now()).await;
         let secret = secret.map_err(|error| Failure::control(error, context.language()))?;
         let link = format!("{url}/login?code={}", secret.reveal());
         let json = json!({ "login_url": link, "role": self.role });

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use control::ProcessLifetime;
+use server::ServerState;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
@@ -21,7 +22,9 @@ impl Mcp {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let control = context.control(ProcessLifetime::LongLived)?;
         let token = std::env::var("SAIHAI_TOKEN").ok().filter(|token| !token.is_empty());
-        let served = server::serve_stdio(control, CancellationToken::new(), token).await;
-        served.map_err(|error| Failure::control(error, context.language()))
+        let server = ServerState::open(control, CancellationToken::new()).await;
+        let server = server.map_err(|error| Failure::control(error, context.language()))?;
+        mcp::serve_stdio(server, token).await;
+        Ok(())
     }
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use clap::Args;
 use control::ProcessLifetime;
-use server::{HttpServer, Listen, ListenError, Mcp, Web};
+use server::{HttpServer, Listen, ListenError, ServerState};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use web::Web;
 
 use crate::context::{Context, owner};
 use crate::failure::{Exit, Failure, say};
 use crate::house::attend;
+use crate::house::with_routes;
 use crate::premises::OnThisMachine;
 use crate::presence::Presence;
 use crate::show::Format;
@@ -41,11 +43,11 @@ impl Serve {
         let control = context.control(ProcessLifetime::LongLived)?;
         let failed = |error| Failure::control(error, context.language());
         attend(&control, context).await?;
-        let mcp = Mcp::new(control, CancellationToken::new()).await.map_err(failed)?;
-        let shutdown = mcp.shutdown().clone();
-        let http_server = HttpServer::bind(mcp.clone(), shutdown.clone(), &self.listen, &self.allow_host).await;
-        let web = Web::new(&mcp, Arc::new(OnThisMachine { home: context.home.clone() }));
-        let http_server = http_server.map_err(|error| closed(&error))?.with_web(&web);
+        let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
+        let shutdown = server.shutdown().clone();
+        let http_server = HttpServer::bind(shutdown.clone(), &self.listen, &self.allow_host).await;
+        let web = Web::new(Arc::clone(&server), Arc::new(OnThisMachine { home: context.home.clone() }));
+        let http_server = with_routes(http_server.map_err(|error| closed(&error))?, &server, &web);
         let _presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
         let told = told_to_end();
         let mcp_url = http_server.mcp_url();
@@ -68,7 +70,7 @@ impl Serve {
             () = http_server.serve() => {}
             () = ending => {}
         }
-        mcp.close().await;
+        server.close().await;
         Ok(())
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use board::Limits;
 use control::{Control, ProcessLifetime, SystemClock};
+use mcp::Mcp;
 use proptest::prelude::*;
-use server::{HttpServer, Listen, ListenError, Mcp};
+use server::{HttpServer, Listen, ListenError, ServerState};
 use store::MemoryStore;
 use testkit::mcp::Http;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -43,10 +44,12 @@ async fn strangers_are_not_let_in_by_name_or_origin() {
     }
 }
 
-async fn unix_door(path: &Path, shutdown: &CancellationToken) -> Result<HttpServer, ListenError> {
+async fn unix_server(path: &Path, shutdown: &CancellationToken) -> Result<HttpServer, ListenError> {
     let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
-    let mcp = Mcp::new(control, shutdown.clone()).await.unwrap();
-    HttpServer::bind(mcp, shutdown.clone(), &Listen::Unix(path.to_owned()), &[]).await
+    let state = ServerState::open(control, shutdown.clone()).await.unwrap();
+    let server = HttpServer::bind(shutdown.clone(), &Listen::Unix(path.to_owned()), &[]).await?;
+    let routes = mcp::router(Mcp::new(state), &server);
+    Ok(server.with(routes))
 }
 
 async fn ping(path: &Path) -> String {
@@ -72,14 +75,14 @@ async fn a_socket_is_its_owners_and_only_a_dead_one_is_replaced() {
     assert!(path.exists(), "a server that is killed leaves its socket");
 
     let shutdown = CancellationToken::new();
-    let http_server = unix_door(&path, &shutdown).await.unwrap();
+    let http_server = unix_server(&path, &shutdown).await.unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(http_server.url(), format!("unix:{}", path.display()));
     let served = tokio::spawn(http_server.serve());
     let answer = ping(&path).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(r#""result":{}"#), "{answer}");
 
-    let taken = unix_door(&path, &CancellationToken::new()).await;
+    let taken = unix_server(&path, &CancellationToken::new()).await;
     assert!(matches!(taken, Err(ListenError::Taken(taken)) if taken == path));
     assert!(ping(&path).await.starts_with("HTTP/1.1 200"), "the living one serves on");
     shutdown.cancel();
@@ -87,7 +90,7 @@ async fn a_socket_is_its_owners_and_only_a_dead_one_is_replaced() {
     assert!(!path.exists(), "it takes its socket away");
 
     std::fs::write(&path, "notes").unwrap();
-    assert!(unix_door(&path, &CancellationToken::new()).await.is_err());
+    assert!(unix_server(&path, &CancellationToken::new()).await.is_err());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes");
 }
 

@@ -11,11 +11,13 @@ use board::{
     Settings, Status, TaskId, Timestamp,
 };
 use control::{Clock, Control, NewSecret, ProcessLifetime, Project, passkey_hash, token_hash};
-use server::{Diff, HttpServer, Listen, LocalFiles, LogFrom, LogPage, Mcp, Web};
+use mcp::Mcp;
+use server::{Diff, HttpServer, Listen, LocalFiles, LogFrom, LogPage, ServerState};
 use store::{SqliteStore, Store};
 use tempfile::TempDir;
 use testkit::mcp::Client;
 use tokio_util::sync::CancellationToken;
+use web::Web;
 
 /// Time goes on when the test says so.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +91,7 @@ pub(crate) struct TestServer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tokens: BTreeMap<&'static str, String>,
     pub(crate) passkeys: BTreeMap<&'static str, String>,
-    mcp: Mcp,
+    state: Arc<ServerState>,
     shutdown: CancellationToken,
     spawned: AtomicU64,
     dir: TempDir,
@@ -175,18 +177,18 @@ impl TestServer {
             passkeys.insert(name, passkey.reveal().to_owned());
         }
         let shutdown = CancellationToken::new();
-        let mcp = Mcp::new(opened(), shutdown.clone()).await.unwrap();
-        let http_server =
-            HttpServer::bind(mcp.clone(), shutdown.clone(), &"127.0.0.1:0".parse::<Listen>().unwrap(), &[])
-                .await
-                .unwrap();
+        let state = ServerState::open(opened(), shutdown.clone()).await.unwrap();
+        let listen = "127.0.0.1:0".parse::<Listen>().unwrap();
+        let http_server = HttpServer::bind(shutdown.clone(), &listen, &[]).await.unwrap();
         let beside = Arc::new(Beside::default());
-        let web = Web::new(&mcp, Arc::clone(&beside) as Arc<dyn LocalFiles>);
-        let http_server = http_server.with_web(&web);
+        let web = Web::new(Arc::clone(&state), Arc::clone(&beside) as Arc<dyn LocalFiles>);
+        let agents = mcp::router(Mcp::new(Arc::clone(&state)), &http_server);
+        let people = web.router(http_server.hosts());
+        let http_server = http_server.with(agents).with(people);
         let (url, base) = (http_server.mcp_url(), http_server.url());
         tokio::spawn(http_server.serve());
         let spawned = AtomicU64::new(0);
-        Self { url, base, beside, web, control, clock, store, tokens, passkeys, mcp, shutdown, spawned, dir }
+        Self { url, base, beside, web, control, clock, store, tokens, passkeys, state, shutdown, spawned, dir }
     }
 
     /// The repository of a project, which need not exist.
@@ -260,7 +262,7 @@ impl TestServer {
 
     /// Closes the server; what it remembers is written then.
     pub(crate) async fn close(&self) {
-        self.mcp.close().await;
+        self.state.close().await;
     }
 
     /// The last event of each project.

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use control::{Control, ProcessLifetime, SystemClock};
-use server::{HttpServer, Mcp};
+use mcp::Mcp;
+use server::{HttpServer, ServerState};
 use store::MemoryStore;
 use testkit::conformance::Examined;
 use tokio_util::sync::CancellationToken;
@@ -13,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
-    let mcp = Mcp::new(control, CancellationToken::new()).await?;
-    let shutdown = mcp.shutdown().clone();
-    let door = HttpServer::bind(Examined(mcp), shutdown, &"127.0.0.1:0".parse()?, &[]).await?;
+    let state = ServerState::open(control, CancellationToken::new()).await?;
+    let server = HttpServer::bind(state.shutdown().clone(), &"127.0.0.1:0".parse()?, &[]).await?;
+    let routes = mcp::router(Examined(Mcp::new(state)), &server);
     let mut out = std::io::stdout();
-    writeln!(out, "{}", serde_json::json!({ "mcp_url": door.mcp_url() }))?;
+    writeln!(out, "{}", serde_json::json!({ "mcp_url": server.mcp_url() }))?;
     out.flush()?;
-    door.serve().await;
+    server.with(routes).serve().await;
     Ok(())
 }

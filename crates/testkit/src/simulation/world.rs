@@ -326,7 +326,12 @@ impl World {
                 self.end(process, ProcessEnd::exited(0)).await;
                 return;
             }
-            Err(ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Closed) => return,
+            Err(
+                ControlError::Store(_)
+                | ControlError::Unreadable { .. }
+                | ControlError::Random(_)
+                | ControlError::Closed,
+            ) => return,
         };
         let board = self.board();
         let Ok(session) = board.session(process.session) else { return };

@@ -1,0 +1,81 @@
+//! How is a call refused (M4)? With a code, a message, a hint that names the next call, and the
+//! calls that are open.
+
+use board::{Answer, Audience, Language, Refusal, RefusalReason, Tool, next_action};
+use control::ControlError;
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::caller::{Caller, CallingSession};
+use super::catalogue::{AllowedCaller, open_to};
+
+/// What a refusal is like on the wire.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RefusalBody {
+    code: &'static str,
+    message: String,
+    /// The next legal call.
+    hint: String,
+    /// The calls that are open now.
+    #[schemars(with = "Vec<String>")]
+    tools: Vec<Tool>,
+}
+
+pub(crate) fn refused(error: &ControlError, caller: &Caller) -> CallToolResult {
+    let language = language(caller);
+    let body = match error {
+        ControlError::Refused(refusal) => RefusalBody {
+            code: refusal.code().as_str(),
+            message: refusal.message(language),
+            hint: refusal.hint(language, Audience::Agent),
+            tools: open_calls(refusal, caller),
+        },
+        ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Random(_) | ControlError::Closed => {
+            tracing::error!(%error, "a call failed");
+            let hint = match language {
+                Language::En => "Nothing was changed. Call again in a moment.",
+                Language::Ja => "何も変わっていません。少し待って、もう一度呼んでください。",
+            };
+            RefusalBody { code: "store", message: error.to_string(), hint: hint.into(), tools: Vec::new() }
+        }
+    };
+    CallToolResult::structured_error(serde_json::to_value(body).expect("refusals have string keys only"))
+}
+
+pub(crate) fn language(caller: &Caller) -> Language {
+    match caller {
+        Caller::Session(session) => session.board.settings.language,
+        Caller::Nobody | Caller::Token(_) => Language::En,
+    }
+}
+
+fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
+    match (caller, &*refusal.0) {
+        (_, RefusalReason::StaleSession(_)) => Vec::new(),
+        (Caller::Session(session), _) => open_in(session),
+        (
+            Caller::Nobody,
+            RefusalReason::NotAuthenticated | RefusalReason::NoSuchTool(_) | RefusalReason::BadArguments(_),
+        ) => {
+            vec![Tool::Authenticate, Tool::Help]
+        }
+        (Caller::Nobody, _) => Vec::new(),
+        (Caller::Token(_), _) => {
+            let coordinators = open_to(caller).filter(|entry| entry.who == AllowedCaller::Coordinator);
+            coordinators.map(|entry| entry.tool).collect()
+        }
+    }
+}
+
+/// What the session's next step would offer, on the board as it is now.
+fn open_in(session: &CallingSession) -> Vec<Tool> {
+    let (board, now) = (session.project.board(), session.project.clock().now());
+    let next = next_action(&board, session.id, now);
+    let answer = next.and_then(|(next, _)| Answer::of(&board, session.id, next, now));
+    let mut open = answer.map(|answer| answer.tools).unwrap_or_default();
+    if !open.contains(&Tool::GetNextAction) {
+        open.push(Tool::GetNextAction);
+    }
+    open
+}

@@ -1,0 +1,295 @@
+//! Who is it, and what may they call?
+
+use board::{
+    Action, Actor, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, RefusalReason, Staffing,
+    Task, Tool, replies, staff_chat, staff_task, staffing,
+};
+use control::{ControlError, NewSecret, Project, passkey_hash, passkey_matches, token_hash};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::McpState;
+use crate::call::{Call, refuse};
+use crate::caller::{Caller, CallingSession};
+use crate::catalogue::{self, AllowedCaller, Effect, ToolHandler};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Authenticate {
+    agent_id: Option<String>,
+    passkey: Option<String>,
+    project_id: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Authenticated {
+    success: bool,
+    /// Pass it to every call. Only agents attached by hand get one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_token: Option<String>,
+    agent_id: String,
+    agent_name: String,
+    session_id: String,
+    project_id: String,
+    /// Seconds.
+    expires_in: u32,
+    system_prompt: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    working_directory: Option<String>,
+    instruction: String,
+}
+
+impl ToolHandler for Authenticate {
+    const TOOL: Tool = Tool::Authenticate;
+    const WHO: AllowedCaller = AllowedCaller::Anyone;
+    const EFFECT: Effect = Effect::Idempotent;
+    const ABOUT: &'static str = "Call this first. Needs no arguments if you were started by Saihai; otherwise your \
+         agent_id, the project_id if there are several, and the passkey unless your client sends it.";
+    type Answer = Authenticated;
+
+    async fn run(self, call: Call) -> Result<Authenticated, ControlError> {
+        if let Caller::Session(session) = &*call.caller {
+            return welcome(&call.state, session, None);
+        }
+        let known = self.prove(&call).await?;
+        attach(&call.state, known).await
+    }
+}
+
+/// An agent that there is.
+struct KnownAgent {
+    project: Project,
+    project_id: ProjectId,
+    agent: board::Agent,
+}
+
+impl Authenticate {
+    /// Whose passkey this is. A project, an agent and a passkey that are wrong are refused alike.
+    async fn prove(self, call: &Call) -> Result<KnownAgent, ControlError> {
+        let state = &call.state;
+        let configured = call.bearer.as_ref().map(|bearer| bearer.reveal().to_owned());
+        let (agent, passkey) = match (self.agent_id, self.passkey.or(configured)) {
+            (Some(agent), Some(passkey)) => (agent, passkey),
+            (None, Some(_)) => return Err(missing("say which agent you are: agent_id is needed")),
+            (_, None) => return Err(missing("to attach an agent, give agent_id and passkey")),
+        };
+        let known = state.known(self.project_id.as_deref(), &agent).await?;
+        let whose = known.as_ref().map(|known| (known.project_id.clone(), known.agent.id().clone()));
+        let tried = state.attempts.attempt(&whose, state.server.now());
+        tried.map_err(|seconds| refuse(RefusalReason::TooManyTries { seconds }))?;
+        let hash = known.as_ref().and_then(|known| known.agent.passkey.clone());
+        // Slow on purpose, so not on a thread that serves others; and as slow if there is nobody.
+        let matching = tokio::task::spawn_blocking(move || match hash {
+            Some(hash) => passkey_matches(&passkey, &hash),
+            None => passkey_hash(&passkey).is_err(),
+        });
+        let known =
+            known.filter(|known| known.agent.passkey.is_some()).ok_or_else(|| refuse(RefusalReason::WrongPasskey));
+        if !matching.await.unwrap_or(false) {
+            return Err(refuse(RefusalReason::WrongPasskey));
+        }
+        state.attempts.succeeded(&whose);
+        known
+    }
+}
+
+fn missing(what: &str) -> ControlError {
+    refuse(RefusalReason::BadArguments(what.into()))
+}
+
+impl McpState {
+    /// The agent of that name. Without a project's name it is the only one there is.
+    async fn known(&self, project: Option<&str>, agent: &str) -> Result<Option<KnownAgent>, ControlError> {
+        let installation = self.server.installation().newest().await?;
+        let named = match (project, installation.projects.len()) {
+            (Some(name), _) => name.parse().ok(),
+            (None, 1) => installation.projects.keys().next().cloned(),
+            (None, _) => {
+                return Err(refuse(RefusalReason::BadArguments("say which project: project_id is needed".into())));
+            }
+        };
+        let Some(project_id) = named else { return Ok(None) };
+        let Some(project) = self.server.project(&project_id).await? else { return Ok(None) };
+        let board = project.newest().await?;
+        let agent = agent.parse().ok().and_then(|id| board.active_agent(&id).cloned());
+        Ok(agent.map(|agent| KnownAgent { project, project_id, agent }))
+    }
+
+    /// Where the agent works, as far as this server knows.
+    pub(crate) fn working_directory(&self, session: &CallingSession) -> Option<String> {
+        let known = session.session().ok()?;
+        let made = self.server.workspace_of(&session.board.settings.id, known);
+        if let Some(made) = made {
+            return Some(made.display().to_string());
+        }
+        let attached = known.driver == Driver::Attached;
+        let installation = self.server.installation().state();
+        let project = installation.projects.get(&session.board.settings.id);
+        project.filter(|_| attached).map(|project| project.path.clone())
+    }
+}
+
+/// Opens a session for an agent that was attached by hand, if there is work for it (S3).
+async fn attach(state: &McpState, known: KnownAgent) -> Result<Authenticated, ControlError> {
+    let KnownAgent { project, project_id, agent } = known;
+    let mut answer = work_for(&project, &agent)?;
+    if answer.action != Action::Start && take_over(&project, &agent).await? {
+        answer = work_for(&project, &agent)?;
+    }
+    let purpose = match attachable(&project, &agent, answer) {
+        Ok(purpose) => purpose,
+        Err(refused) => workspace_made(state, &project_id, &agent, answer).await.ok_or(refused)?,
+    };
+    let secret = NewSecret::for_session(&project_id)?;
+    let claim = Command::Claim {
+        agent: agent.id().clone(),
+        purpose,
+        driver: Driver::Attached,
+        credential: Some(token_hash(secret.reveal())),
+        forced: false,
+    };
+    let receipt = project.submit(Actor::System, claim).await?;
+    let session = receipt.after.session_with(&token_hash(secret.reveal())).map(|session| session.id);
+    let session = session.ok_or_else(|| refuse(RefusalReason::NotAuthenticated))?;
+    let session = CallingSession::new(project, receipt.after, session);
+    welcome(state, &session, Some(secret.reveal().to_owned()))
+}
+
+fn work_for(project: &Project, agent: &board::Agent) -> Result<Staffing, ControlError> {
+    Ok(staffing(&project.board(), agent.id(), project.clock().now())?)
+}
+
+/// An agent whose client went away comes back with its passkey: the session that nobody speaks for
+/// any more is ended, so that its work does not wait for the lease.
+async fn take_over(project: &Project, agent: &board::Agent) -> Result<bool, ControlError> {
+    let (board, now) = (project.board(), project.clock().now());
+    let silent = board.live_sessions(agent.id()).find(|session| {
+        session.driver == Driver::Attached && now - session.last_call_at > board::Session::SILENT && session.can_call()
+    });
+    let Some(session) = silent else { return Ok(false) };
+    let command = Command::EndProcess {
+        session: session.id,
+        generation: session.generation,
+        end: ProcessEnd::because(EndReason::Stopped),
+        artifacts: Vec::new(),
+        usage: None,
+    };
+    project.submit(Actor::System, command).await?;
+    Ok(true)
+}
+
+/// What it can begin. Work that is merged needs a workspace, and those are made by runners; so it
+/// gets the most urgent of its other work.
+fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Result<Purpose, ControlError> {
+    let (board, now) = (project.board(), project.clock().now());
+    let purpose = match (answer.action, answer.purpose) {
+        (Action::Start, Some(purpose)) => purpose,
+        (Action::Start | Action::NoChange | Action::Stop, _) => {
+            return Err(refuse(RefusalReason::NotStaffed { agent: agent.id().clone(), reason: answer.reason }));
+        }
+    };
+    let needs_workspace = |task: &Task| match task.completion.unwrap_or(board.settings.completion) {
+        Completion::Merged => !agent.is_manager(),
+        Completion::Reported => false,
+    };
+    let task = match purpose {
+        Purpose::Task(id) => board.task(id)?,
+        Purpose::Chat => return Ok(purpose),
+    };
+    if !needs_workspace(task) {
+        return Ok(purpose);
+    }
+    let others = board.open_tasks(agent.id()).into_iter().filter(|task| !needs_workspace(task));
+    let others = others.map(|task| staff_task(&board, agent, task, now)).chain(staff_chat(&board, agent, now));
+    let startable = others.filter(|other| other.action == Action::Start).find_map(|other| other.purpose);
+    startable.ok_or_else(|| refuse(RefusalReason::NeedsWorkspace { task: task.id }))
+}
+
+/// Work that is merged can be begun after all, if there is a runner that makes a workspace for it.
+async fn workspace_made(
+    state: &McpState,
+    project: &ProjectId,
+    agent: &board::Agent,
+    answer: Staffing,
+) -> Option<Purpose> {
+    let purpose = answer.purpose.filter(|_| answer.action == Action::Start)?;
+    let made = state.server.workspaces()?.prepare(project, agent.id(), purpose.task()?).await?;
+    made.inspect_err(|error| tracing::warn!(error, "no workspace for an attached agent")).ok().map(|_| purpose)
+}
+
+fn welcome(
+    state: &McpState,
+    session: &CallingSession,
+    session_token: Option<String>,
+) -> Result<Authenticated, ControlError> {
+    let (board, agent) = (&session.board, session.agent()?);
+    let known = session.session()?;
+    let now = session.project.clock().now();
+    let seconds = match known.driver {
+        Driver::Attached => known.lease_until.map_or(0, |until| (until - now).0 / 1000),
+        Driver::Runner { .. } | Driver::Hand => i64::from(agent.spec.timeout) - (now - known.claimed_at).0 / 1000,
+    };
+    Ok(Authenticated {
+        success: true,
+        instruction: replies::authenticated(session_token.is_some(), board.settings.language),
+        session_token,
+        agent_id: agent.id().to_string(),
+        agent_name: agent.spec.name.clone(),
+        session_id: known.id.to_string(),
+        project_id: board.settings.id.to_string(),
+        expires_in: u32::try_from(seconds.max(0)).unwrap_or(u32::MAX),
+        system_prompt: agent.spec.system_prompt.clone(),
+        working_directory: state.working_directory(session),
+    })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Help {
+    tool_name: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HelpAnswer {
+    message: &'static str,
+    /// What you may call.
+    tools: Vec<ToolHelp>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ToolHelp {
+    name: &'static str,
+    description: &'static str,
+    /// The JSON schema of its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Value>,
+}
+
+impl ToolHandler for Help {
+    const TOOL: Tool = Tool::Help;
+    const WHO: AllowedCaller = AllowedCaller::Anyone;
+    const EFFECT: Effect = Effect::Read;
+    const ABOUT: &'static str = "What you may call, and how.";
+    type Answer = HelpAnswer;
+
+    async fn run(self, call: Call) -> Result<HelpAnswer, ControlError> {
+        let open = catalogue::open_to(&call.caller);
+        let tools: Vec<_> = match &self.tool_name {
+            None => open
+                .map(|entry| ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments: None })
+                .collect(),
+            Some(name) => {
+                let unknown = || refuse(RefusalReason::NoSuchTool(name.chars().take(80).collect()));
+                let entry = catalogue::find(name).ok_or_else(unknown)?;
+                if !catalogue::open_to(&call.caller).any(|open| open.tool == entry.tool) {
+                    return Err(refuse(RefusalReason::NotYourTool(entry.tool)));
+                }
+                let arguments = Some(entry.shown_to(&call.caller).schema_as_json_value());
+                vec![ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments }]
+            }
+        };
+        let message = "Call get_next_action: it tells you which of these to call. Give tool_name for the arguments.";
+        Ok(HelpAnswer { message, tools })
+    }
+}

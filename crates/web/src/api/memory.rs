@@ -1,0 +1,128 @@
+//! The memory bank: what has the project decided?
+
+use std::path::PathBuf;
+
+use axum::Json;
+use axum::extract::State;
+use board::Code;
+use definitions::memory::{self, ShowError};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::page::{self, Page};
+use super::{NoQuery, Path, Query};
+use crate::person::Person;
+use crate::problem::Problem;
+use crate::{AppState, ProjectRequest};
+
+pub(super) fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show))
+}
+
+/// A file of the memory bank.
+#[derive(Debug, Serialize, ToSchema)]
+struct Entry {
+    /// Relative to the repository.
+    path: String,
+    title: String,
+    category: Option<String>,
+    summary: Option<String>,
+}
+
+impl From<memory::Entry> for Entry {
+    fn from(entry: memory::Entry) -> Self {
+        let memory::Entry { path, title, category, summary } = entry;
+        Self { path: path.display().to_string(), title, category, summary }
+    }
+}
+
+/// An entry with its text.
+#[derive(Debug, Serialize, ToSchema)]
+struct Shown {
+    #[serde(flatten)]
+    entry: Entry,
+    /// Markdown, without the front matter.
+    body: String,
+}
+
+/// A page of the memory bank.
+#[derive(Debug, Serialize, ToSchema)]
+struct Memory {
+    items: Vec<Entry>,
+    /// Send it as `after` for the page that follows; `null` if this is the last.
+    next: Option<String>,
+    /// What is wrong with files that cannot be read.
+    problems: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+struct Paging {
+    /// How many at most: 1 to 500, 100 if not said.
+    limit: Option<usize>,
+    /// The `next` of the page before.
+    after: Option<String>,
+}
+
+/// What the project has decided, by path
+#[utoipa::path(
+    get, path = "/projects/{project}/memory", tag = "memory", params(("project" = String, Path), Paging),
+    responses((status = 200, body = Memory))
+)]
+async fn list(
+    State(state): State<AppState>,
+    person: Person,
+    Path(project): Path<String>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Memory>, Problem> {
+    let limit = page::limit(paging.limit)?;
+    let open = state.project(&person, &project).await?;
+    let directory = state.definitions(&open);
+    let (entries, problems) = state.with_local_files(move |_| memory::list(&directory)).await?;
+    let after = paging.after.map(PathBuf::from);
+    let found = entries.into_iter().filter(|entry| after.as_ref().is_none_or(|after| entry.path > *after));
+    let Page { items, next } = Page::of(found, limit, |entry| entry.path.display().to_string(), Entry::from);
+    Ok(Json(Memory { items, next, problems: problems.iter().map(ToString::to_string).collect() }))
+}
+
+/// An entry of the memory bank
+///
+/// By its path in the repository or in the memory bank, or by the name of its file.
+#[utoipa::path(
+    get, path = "/projects/{project}/memory/{*path}", tag = "memory",
+    params(("project" = String, Path), ("path" = String, Path)),
+    responses((status = 200, body = Shown))
+)]
+async fn show(
+    State(state): State<AppState>,
+    person: Person,
+    Path((project, path)): Path<(String, String)>,
+    _: Query<NoQuery>,
+) -> Result<Json<Shown>, Problem> {
+    let open = state.project(&person, &project).await?;
+    let directory = state.definitions(&open);
+    let shown = state.with_local_files(move |_| memory::show(&directory, &path)).await?;
+    let hint = person.say("Ask for the path of one that is listed.", "一覧にあるパスを指定してください。");
+    let shown = shown.map_err(|error| match &error {
+        ShowError::NotFound { .. } => Problem::not_found(error.to_string(), hint),
+        ShowError::Ambiguous { .. } => Problem::bad_argument(error.to_string(), hint),
+        ShowError::Unreadable(_) => Problem::new(
+            StatusCode::CONFLICT,
+            Code::StateConflict.as_str(),
+            error.to_string(),
+            person.say("Mend the file in the repository.", "リポジトリのファイルを直してください。"),
+        ),
+    })?;
+    Ok(Json(Shown { entry: shown.entry.into(), body: shown.body }))
+}
+
+impl AppState {
+    /// Where a project's definitions are.
+    fn definitions(&self, open: &ProjectRequest) -> PathBuf {
+        self.repository(&open.id).join(".saihai")
+    }
+}

@@ -1,0 +1,104 @@
+//! What can programs ask and do? `/api/v1`, described by its own OpenAPI document (W4).
+//!
+//! A handler parses, finds out who asks, and submits a command; what may happen is the board's. The
+//! document is made from the handlers, so none can be missing from it.
+
+mod agents;
+mod described;
+mod document;
+mod events;
+mod me;
+mod memory;
+mod messages;
+mod page;
+mod projects;
+mod queue;
+mod sessions;
+mod shapes;
+mod tasks;
+mod tokens;
+mod words;
+
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts};
+use axum::{Json, Router};
+use http::StatusCode;
+use serde::Deserialize;
+use utoipa::openapi::OpenApi as Document;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::problem::Problem;
+use super::{AppState, event_stream};
+
+pub(super) use self::document::served;
+
+/// The handlers, and the document that describes them.
+pub(super) fn router() -> (Router<AppState>, Document) {
+    let described = OpenApiRouter::with_openapi(document::head())
+        .merge(me::router())
+        .merge(projects::router())
+        .merge(tasks::router())
+        .merge(agents::router())
+        .merge(sessions::router())
+        .merge(queue::router())
+        .merge(messages::router())
+        .merge(memory::router())
+        .merge(events::router())
+        .merge(tokens::router())
+        .routes(routes!(event_stream::events));
+    let (router, document) = described.split_for_parts();
+    (router.fallback(nothing_here).method_not_allowed_fallback(not_so), document::completed(document))
+}
+
+async fn nothing_here() -> Problem {
+    Problem::not_found("There is nothing at this address.", SEE)
+}
+
+async fn not_so() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This cannot be done with this address.", SEE)
+}
+
+const SEE: &str = "See /api/v1/openapi.json for what there is and what it takes.";
+
+/// A body, with a problem that says what is wrong with it.
+#[derive(FromRequest)]
+#[from_request(via(Json), rejection(Problem))]
+pub(crate) struct Body<T>(pub(crate) T);
+
+/// The parts of a path, likewise.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Problem))]
+pub(crate) struct Path<T>(pub(crate) T);
+
+/// What stands behind the question mark, likewise.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Problem))]
+pub(crate) struct Query<T>(pub(crate) T);
+
+/// Where nothing can be asked for, what is asked for is refused too.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoQuery {}
+
+impl From<JsonRejection> for Problem {
+    fn from(rejection: JsonRejection) -> Self {
+        match rejection.status() {
+            // It is JSON, but not what is expected.
+            StatusCode::UNPROCESSABLE_ENTITY => Problem::bad_argument(rejection.body_text(), SEE),
+            status => Problem::new(status, board::Code::InvalidArgument.as_str(), rejection.body_text(), SEE),
+        }
+    }
+}
+
+impl From<QueryRejection> for Problem {
+    fn from(rejection: QueryRejection) -> Self {
+        Problem::bad_argument(rejection.body_text(), SEE)
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(rejection: PathRejection) -> Self {
+        Problem::not_found(rejection.body_text(), SEE)
+    }
+}

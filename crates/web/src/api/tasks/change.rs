@@ -1,0 +1,256 @@
+//! How is a task made and changed? By the same commands as from everywhere.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use board::lifecycle::Move;
+use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Party, Priority, TaskEdit, TaskId, TaskType};
+use http::{StatusCode, header};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::super::shapes::Task;
+use super::super::{Body, NoQuery, Path, Query, words};
+use crate::person::{Owner, Person};
+use crate::problem::Problem;
+use crate::{AppState, ProjectRequest};
+
+/// A task that is to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Create {
+    /// What is to be done, in a line.
+    title: String,
+    /// The same at length.
+    #[serde(default)]
+    description: String,
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<words::TaskType>)]
+    task_type: Option<TaskType>,
+    #[schema(value_type = Option<words::Priority>)]
+    priority: Option<Priority>,
+    /// The task it is part of.
+    #[schema(value_type = Option<String>)]
+    parent: Option<TaskId>,
+    /// Who does it.
+    #[schema(value_type = Option<String>)]
+    assignee: Option<AgentId>,
+    /// Tasks that must be done first.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    dependencies: Vec<TaskId>,
+    /// Words to find it by.
+    #[serde(default)]
+    labels: Vec<String>,
+    /// When is it done; the project's if not said.
+    #[schema(value_type = Option<words::Completion>)]
+    completion: Option<Completion>,
+    /// It may be done without a change.
+    #[serde(default)]
+    allow_empty: bool,
+    /// Making one again with the same key gives the task of the first time.
+    idempotency_key: Option<String>,
+}
+
+/// Make a task
+#[utoipa::path(
+    post, path = "/projects/{project}/tasks", tag = "tasks", params(("project" = String, Path)), request_body = Create,
+    responses(
+        (status = 201, body = Task, headers(("Location" = String, description = "Where it is."))),
+        (status = 200, body = Task, description = "It was made with this key before."),
+    )
+)]
+pub(super) async fn create(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path(project): Path<String>,
+    _: Query<NoQuery>,
+    Body(create): Body<Create>,
+) -> Result<Response, Problem> {
+    let open = state.project(&person, &project).await?;
+    let Create { parent, idempotency_key: key, .. } = create;
+    let new = NewTask {
+        title: create.title,
+        description: create.description,
+        task_type: create.task_type.unwrap_or(TaskType::Task),
+        priority: create.priority.unwrap_or(Priority::Medium),
+        assignee: create.assignee,
+        dependencies: create.dependencies.into_iter().map(DependsOn::Task).collect(),
+        labels: create.labels,
+        completion: create.completion,
+        allow_empty: create.allow_empty,
+    };
+    let command = Command::CreateTasks { parent, tasks: vec![new], key: key.clone() };
+    let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    let created = receipt.events.iter().find_map(|event| match &event.what {
+        EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+        _ => None,
+    });
+    let status = if created.is_some() { StatusCode::CREATED } else { StatusCode::OK };
+    let known = || receipt.after.created_by_key(&Party::Owner, parent, key.as_deref()?)?.first().copied();
+    let id = created.or_else(known).expect("a task was made, now or with this key before");
+    let task = receipt.after.task(id).map_err(|refusal| person.refused(&refusal))?;
+    let place = format!("/api/v1/projects/{}/tasks/{id}", open.id);
+    Ok((status, [(header::LOCATION, place)], Json(Task::from(task))).into_response())
+}
+
+/// What is to be different; what is not said stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Edit {
+    title: Option<String>,
+    description: Option<String>,
+    #[schema(value_type = Option<words::Priority>)]
+    priority: Option<Priority>,
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<words::TaskType>)]
+    task_type: Option<TaskType>,
+    /// All that it should have.
+    labels: Option<Vec<String>>,
+    /// Insist where the task is another's to move; it is recorded.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Change a task's content
+#[utoipa::path(
+    patch, path = "/projects/{project}/tasks/{task}", tag = "tasks",
+    params(("project" = String, Path), ("task" = String, Path)), request_body = Edit,
+    responses((status = 200, body = Task))
+)]
+pub(super) async fn edit(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path((project, task)): Path<(String, TaskId)>,
+    _: Query<NoQuery>,
+    Body(edit): Body<Edit>,
+) -> Result<Json<Task>, Problem> {
+    let open = state.project(&person, &project).await?;
+    let Edit { title, description, priority, task_type, labels, force: forced } = edit;
+    let edit = TaskEdit { title, description, priority, task_type, labels };
+    open.changed(&person, task, Command::EditTask { task, edit, forced }).await
+}
+
+/// Who is to do it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Assign {
+    /// An agent, or `null` for nobody.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(value_type = Option<String>, required)]
+    agent: Option<AgentId>,
+    /// Insist where the task is another's to move; it is recorded.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Give a task to an agent, or to nobody
+#[utoipa::path(
+    put, path = "/projects/{project}/tasks/{task}/assignee", tag = "tasks",
+    params(("project" = String, Path), ("task" = String, Path)), request_body = Assign,
+    responses((status = 200, body = Task))
+)]
+pub(super) async fn assign(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path((project, task)): Path<(String, TaskId)>,
+    _: Query<NoQuery>,
+    Body(assign): Body<Assign>,
+) -> Result<Json<Task>, Problem> {
+    let open = state.project(&person, &project).await?;
+    let command = Command::AssignTask { task, assignee: assign.agent, forced: assign.force };
+    open.changed(&person, task, command).await
+}
+
+/// What it is to wait for, and what no longer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Depend {
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    add: Vec<TaskId>,
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    remove: Vec<TaskId>,
+    /// Insist where the task is another's to move; it is recorded.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Make a task wait for others, or no longer
+#[utoipa::path(
+    patch, path = "/projects/{project}/tasks/{task}/dependencies", tag = "tasks",
+    params(("project" = String, Path), ("task" = String, Path)), request_body = Depend,
+    responses((status = 200, body = Task))
+)]
+pub(super) async fn depend(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path((project, task)): Path<(String, TaskId)>,
+    _: Query<NoQuery>,
+    Body(depend): Body<Depend>,
+) -> Result<Json<Task>, Problem> {
+    let open = state.project(&person, &project).await?;
+    let Depend { add, remove, force: forced } = depend;
+    open.changed(&person, task, Command::ChangeDependencies { task, add, remove, forced }).await
+}
+
+/// What is to be said about a move.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MoveRequest {
+    /// Why; to block and to cancel need it.
+    reason: Option<String>,
+    /// Insist where the task is another's to move; it is recorded.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Move a task
+///
+/// `move` is a row of the lifecycle: queue, shelve, start, unstart, block, unblock, finish, fail, retry, cancel or
+/// reopen.
+#[utoipa::path(
+    post, path = "/projects/{project}/tasks/{task}/{move}", tag = "tasks",
+    params(("project" = String, Path), ("task" = String, Path), ("move" = words::Move, Path)), request_body = MoveRequest,
+    responses((status = 200, body = Task))
+)]
+pub(super) async fn act(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path((project, task, name)): Path<(String, TaskId, Move)>,
+    _: Query<NoQuery>,
+    Body(request): Body<MoveRequest>,
+) -> Result<Json<Task>, Problem> {
+    let open = state.project(&person, &project).await?;
+    let found = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
+    if name == Move::Create {
+        return Err(Problem::not_found(format!("`{name}` moves no task."), "Create one with POST …/tasks."));
+    }
+    let merged = name == Move::Finish && state.is_merged(&open, found).await?;
+    let command = Command::MoveTask {
+        task,
+        to: board::Destination::By(name),
+        reason: request.reason,
+        forced: request.force,
+        merged,
+    };
+    open.changed(&person, task, command).await
+}
+
+impl AppState {
+    /// Is the task's branch in the target?
+    pub(super) async fn is_merged(&self, open: &ProjectRequest, task: &board::Task) -> Result<bool, Problem> {
+        let (repository, board, task) = (self.repository(&open.id), open.board.clone(), task.clone());
+        self.with_local_files(move |local_files| local_files.is_merged(&repository, &board, &task)).await
+    }
+}
+
+impl ProjectRequest {
+    /// Submits a command about a task, and shows the task as it is then.
+    async fn changed(&self, person: &Person, task: TaskId, command: Command) -> Result<Json<Task>, Problem> {
+        let receipt = self.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+        let task = receipt.after.task(task).map_err(|refusal| person.refused(&refusal))?;
+        Ok(Json(task.into()))
+    }
+}

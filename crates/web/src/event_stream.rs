@@ -1,0 +1,207 @@
+//! What is happening? Events as they come, from where the reader was last (W4).
+//!
+//! The log itself is the queue: a reader who is slow is read for more slowly, and costs one page of events.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event as Message, KeepAlive, Sse};
+use board::view::EventView;
+use board::{Board, ProjectId, Refusal, RefusalReason, Seq};
+use control::{Project, events_after};
+use futures::stream::{self, Stream};
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+use server::ProjectFollower;
+use utoipa::IntoParams;
+
+use super::AppState;
+use super::api::Query;
+use super::person::Person;
+use super::problem::Problem;
+
+/// Events that are read at once for one reader.
+const PAGE: usize = 64;
+
+/// How often a silent stream shows that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StreamQuery {
+    /// Only this project; otherwise all.
+    #[param(value_type = Option<String>)]
+    project: Option<ProjectId>,
+    /// From where on, as the `id` of an event, if `Last-Event-ID` does not say. `0`: everything. Default: from now on.
+    after: Option<String>,
+}
+
+/// Where a reader is in each project: `web:12,api:3`; `0` at the beginning of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct StreamCursor(BTreeMap<ProjectId, Seq>);
+
+impl std::fmt::Display for StreamCursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // An empty id would be none, and its reader sent to the end.
+        if self.0.is_empty() {
+            return f.write_str("0");
+        }
+        for (index, (id, seq)) in self.0.iter().enumerate() {
+            write!(f, "{}{id}:{seq}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::str::FromStr for StreamCursor {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let one = |part: &str| {
+            let (id, seq) = part.rsplit_once(':').ok_or(())?;
+            Ok((id.parse().map_err(drop)?, seq.parse().map_err(drop)?))
+        };
+        if text == "0" { Ok(Self::default()) } else { text.split(',').map(one).collect::<Result<_, ()>>().map(Self) }
+    }
+}
+
+/// An event of a project.
+#[derive(Debug, Serialize)]
+struct StreamedEvent<'a> {
+    project: &'a ProjectId,
+    #[serde(flatten)]
+    event: EventView,
+}
+
+/// One reader.
+struct Reader {
+    state: AppState,
+    person: Person,
+    cursor: StreamCursor,
+    projects: ProjectFollower,
+    ready: VecDeque<Message>,
+}
+
+/// Events as they happen
+///
+/// Each event has an `id`; whoever comes back with the last one as `Last-Event-ID` misses none and gets none twice.
+#[utoipa::path(
+    get, path = "/events", tag = "events", params(StreamQuery, ("Last-Event-ID" = Option<String>, Header)),
+    responses((status = 200, content_type = "text/event-stream", body = String))
+)]
+pub(super) async fn events(
+    State(state): State<AppState>,
+    person: Person,
+    headers: HeaderMap,
+    Query(wanted): Query<StreamQuery>,
+) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Problem> {
+    let named = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
+    let named = named.or(wanted.after.as_deref());
+    let cursor = named.map(str::parse::<StreamCursor>).transpose().map_err(|()| no_such_event())?;
+    let mut projects = ProjectFollower::new(Arc::clone(&state.server), wanted.project.clone());
+    projects.find_new().await.map_err(|error| person.problem(&error))?;
+    if let Some(id) = wanted.project.filter(|_| projects.known.is_empty()) {
+        return Err(person.refused(&Refusal::from(RefusalReason::NoSuchProject(id.to_string()))));
+    }
+    let cursor = match cursor {
+        Some(cursor) => state.known(&person, cursor).await?,
+        None => {
+            StreamCursor(projects.known.iter().map(|source| (source.id.clone(), source.project.board().seq)).collect())
+        }
+    };
+    let mut reader = Reader { person, cursor, projects, ready: VecDeque::new(), state };
+    // Told at once, so that whoever is cut off before the first event can come back as well.
+    // Browsers drop an event without data.
+    let cursor = reader.cursor.to_string();
+    reader.ready.push_back(Message::default().event("place").id(&cursor).data(&cursor));
+    let told = stream::unfold(reader, |mut reader| async move {
+        let next = reader.next().await?;
+        Some((Ok(next), reader))
+    });
+    Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+}
+
+fn no_such_event() -> Problem {
+    Problem::bad_argument("This is not the id of an event.", "Send the `id` of the last event, or 0 for all of them.")
+}
+
+impl AppState {
+    /// A place where a reader can have been. From one that is yet to come, events would be missed.
+    async fn known(&self, person: &Person, cursor: StreamCursor) -> Result<StreamCursor, Problem> {
+        // Every event repeats it: nobody chooses how long it is.
+        let installation = self.server.installation().state();
+        for (id, seq) in &cursor.0 {
+            if !installation.projects.contains_key(id) {
+                return Err(no_such_event());
+            }
+            let head = self.server.control().store().head(&Project::stream(id)).await;
+            let head = head.map_err(|error| person.problem(&error.into()))?;
+            if *seq > head.seq {
+                return Err(no_such_event());
+            }
+        }
+        Ok(cursor)
+    }
+}
+
+impl Reader {
+    /// The next message; `None` when the server closes or the reader may not read any more.
+    async fn next(&mut self) -> Option<Message> {
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
+            self.projects.find_new().await.ok()?;
+            if !self.state.still_valid(&self.person) {
+                return None;
+            }
+            self.fill().await?;
+            if self.ready.is_empty() {
+                self.projects.changed().await?;
+            }
+        }
+    }
+
+    /// A page of the first project that has news. It is the last to be asked next time.
+    async fn fill(&mut self) -> Option<()> {
+        let store = Arc::clone(self.state.server.control().store());
+        for _ in 0..self.projects.known.len() {
+            let source = self.projects.known.front_mut()?;
+            source.mark_seen();
+            let last = self.cursor.0.get(&source.id).copied().unwrap_or(0);
+            let page = events_after::<Board>(store.as_ref(), &Project::stream(&source.id), last, PAGE).await.ok()?;
+            for (seq, event) in page {
+                self.cursor.0.insert(source.id.clone(), seq);
+                let told = StreamedEvent { project: &source.id, event: EventView::of(seq, &event) };
+                let message = Message::default().id(self.cursor.to_string());
+                self.ready.push_back(message.json_data(&told).ok()?);
+            }
+            self.projects.known.rotate_left(1);
+            if !self.ready.is_empty() {
+                return Some(());
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StreamCursor;
+
+    /// W4
+    #[test]
+    fn a_place_is_read_as_it_was_written() {
+        let cursor: StreamCursor = "api:3,my.web:12".parse().unwrap();
+        assert_eq!(cursor.to_string(), "api:3,my.web:12");
+        assert_eq!("0".parse(), Ok(StreamCursor::default()));
+        assert_eq!(StreamCursor::default().to_string(), "0");
+        for wrong in ["", "12", "web:", "web:x", ":3", "web:1,,"] {
+            assert!(wrong.parse::<StreamCursor>().is_err(), "{wrong}");
+        }
+    }
+}

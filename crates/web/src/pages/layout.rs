@@ -1,0 +1,221 @@
+//! What do all pages have around them?
+
+use askama::Template;
+use axum::extract::FromRequestParts;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use board::{Board, Language, SessionStatus, Status};
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::assets::VERSION;
+use crate::person::{Person, language_of};
+use crate::problem::Problem;
+use crate::{AppState, ProjectRequest};
+
+/// The page that is open, among those of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NavItem {
+    Projects,
+    Board,
+    Agents,
+    Sessions,
+    Queue,
+    Chat,
+    Memory,
+    History,
+    Settings,
+}
+
+/// What the frame of a page shows.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) person: Person,
+    pub(super) version: &'static str,
+    pub(super) title: String,
+    pub(super) current: NavItem,
+    pub(super) project: Option<ProjectHeader>,
+}
+
+/// How the project stands, on every page of it.
+#[derive(Clone, Debug)]
+pub(super) struct ProjectHeader {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) paused: bool,
+    pub(super) running: usize,
+    pub(super) queued: usize,
+    /// Blocked and failed tasks.
+    pub(super) stuck: usize,
+    pub(super) seq: board::Seq,
+}
+
+impl ProjectHeader {
+    fn of(board: &Board) -> Self {
+        let live = |wanted: fn(SessionStatus) -> bool| board.all_live_sessions().filter(|s| wanted(s.status)).count();
+        let stuck = |status| matches!(status, Status::Blocked | Status::Failed);
+        Self {
+            id: board.settings.id.to_string(),
+            name: board.settings.name.clone(),
+            paused: board.paused,
+            running: live(|status| matches!(status, SessionStatus::Starting | SessionStatus::Running)),
+            queued: live(|status| status == SessionStatus::Verifying),
+            stuck: board.tasks.values().filter(|task| stuck(task.status)).count(),
+            seq: board.seq,
+        }
+    }
+}
+
+impl Layout {
+    pub(super) fn new(
+        person: Person,
+        title: impl Into<String>,
+        current: NavItem,
+        open: Option<&ProjectRequest>,
+    ) -> Self {
+        let project = open.map(|open| ProjectHeader::of(&open.board));
+        Self { person, version: &VERSION, title: title.into(), current, project }
+    }
+
+    pub(super) fn t<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
+        self.person.say(en, ja)
+    }
+
+    /// The id of the project; nothing where there is none.
+    pub(super) fn id(&self) -> &str {
+        self.project.as_ref().map_or("", |header| header.id.as_str())
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.person.language
+    }
+
+    pub(super) fn owner(&self) -> bool {
+        self.person.is_owner()
+    }
+
+    /// The pages of a project: where, its name, what of it wants attention.
+    pub(super) fn pages(&self) -> Vec<NavLink> {
+        let Some(header) = &self.project else { return Vec::new() };
+        let entry = |current, path: &str, en, ja, key, count| NavLink {
+            current: self.current == current,
+            url: format!("/p/{}{path}", header.id),
+            name: self.t(en, ja).to_owned(),
+            key,
+            count,
+        };
+        vec![
+            entry(NavItem::Board, "", "Board", "ボード", "b", header.stuck),
+            entry(NavItem::Agents, "/agents", "Agents", "エージェント", "a", 0),
+            entry(NavItem::Sessions, "/sessions", "Sessions", "セッション", "s", header.running),
+            entry(NavItem::Queue, "/queue", "Merge queue", "マージ待ち", "q", header.queued),
+            entry(NavItem::Chat, "/chat", "Chat", "チャット", "c", 0),
+            entry(NavItem::Memory, "/memory", "Memory", "メモリー", "m", 0),
+            entry(NavItem::History, "/history", "History", "履歴", "h", 0),
+            entry(NavItem::Settings, "/settings", "Settings", "設定", "e", 0),
+        ]
+    }
+}
+
+/// An entry of the navigation.
+#[derive(Debug)]
+pub(super) struct NavLink {
+    pub(super) current: bool,
+    pub(super) url: String,
+    pub(super) name: String,
+    /// Pressed after `g`.
+    pub(super) key: &'static str,
+    pub(super) count: usize,
+}
+
+/// Somebody who looks at pages. Who is not logged in is led to where that is done.
+#[derive(Debug)]
+pub(super) struct PageUser(pub(super) Person);
+
+impl FromRequestParts<AppState> for PageUser {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        state.person(&parts.headers).await.map(Self).map_err(|problem| match problem.http {
+            StatusCode::UNAUTHORIZED => Redirect::to("/login").into_response(),
+            _ => ErrorPage { problem, language: language_of(&parts.headers) }.into_response(),
+        })
+    }
+}
+
+/// The parts of an address, with a page that says what is wrong with them.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(ErrorPage))]
+pub(super) struct Path<T>(pub(super) T);
+
+/// What stands behind the question mark, likewise.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(ErrorPage))]
+pub(super) struct Query<T>(pub(super) T);
+
+impl From<PathRejection> for ErrorPage {
+    fn from(rejection: PathRejection) -> Self {
+        Self { problem: Problem::not_found(rejection.body_text(), "There is no such page."), language: Language::En }
+    }
+}
+
+impl From<QueryRejection> for ErrorPage {
+    fn from(rejection: QueryRejection) -> Self {
+        Self { problem: Problem::bad_argument(rejection.body_text(), "Remove it."), language: Language::En }
+    }
+}
+
+/// A page that says what is wrong.
+#[derive(Debug, Template)]
+#[template(path = "problem.html")]
+pub(super) struct ErrorPage {
+    pub(super) problem: Problem,
+    pub(super) language: Language,
+}
+
+impl ErrorPage {
+    fn t<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
+        match self.language {
+            Language::En => en,
+            Language::Ja => ja,
+        }
+    }
+
+    fn version(&self) -> &'static str {
+        &VERSION
+    }
+}
+
+impl IntoResponse for ErrorPage {
+    fn into_response(self) -> Response {
+        match self.render() {
+            Ok(page) => (self.problem.http, Html(page)).into_response(),
+            Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        }
+    }
+}
+
+/// What a handler of a page answers.
+pub(super) type Answer = Result<Response, ErrorPage>;
+
+pub(super) fn page(template: &impl Template) -> Answer {
+    match template.render() {
+        Ok(page) => Ok(Html(page).into_response()),
+        Err(error) => Err(ErrorPage {
+            problem: Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string(), "Reload the page."),
+            language: Language::En,
+        }),
+    }
+}
+
+/// A problem in the language of whom it is shown to.
+pub(super) fn error_page(person: &Person) -> impl Fn(Problem) -> ErrorPage + use<> {
+    let language = person.language;
+    move |problem| ErrorPage { problem, language }
+}
+
+/// A refusal of the board, likewise.
+pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> ErrorPage + use<> {
+    let language = person.language;
+    move |refusal| ErrorPage { problem: Problem::refused(&refusal, language), language }
+}

@@ -1,0 +1,77 @@
+//! What has the project decided? The memory bank, as it lies in the repository.
+
+use askama::Template;
+use axum::extract::State;
+use definitions::memory::{self, Shown};
+
+use super::board::encoded;
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
+use crate::AppState;
+use crate::problem::Problem;
+
+#[derive(Debug, Template)]
+#[template(path = "memory.html")]
+struct Memory {
+    layout: Layout,
+    entries: Vec<Row>,
+    problems: Vec<String>,
+    shown: Option<(String, String)>,
+}
+
+#[derive(Debug)]
+struct Row {
+    path: String,
+    /// The same in an address.
+    link: String,
+    title: String,
+    category: Option<String>,
+    summary: Option<String>,
+    current: bool,
+}
+
+pub(super) async fn memories(state: State<AppState>, visitor: PageUser, Path(project): Path<String>) -> Answer {
+    show(state, visitor, project, None).await
+}
+
+pub(super) async fn entry(
+    state: State<AppState>,
+    visitor: PageUser,
+    Path((project, path)): Path<(String, String)>,
+) -> Answer {
+    show(state, visitor, project, Some(path)).await
+}
+
+async fn show(
+    State(state): State<AppState>,
+    PageUser(person): PageUser,
+    project: String,
+    path: Option<String>,
+) -> Answer {
+    let open = state.project(&person, &project).await.map_err(error_page(&person))?;
+    let directory = state.repository(&open.id).join(".saihai");
+    let wanted = path.clone();
+    let read = move |_: &dyn server::LocalFiles| {
+        let shown = wanted.map(|path| memory::show(&directory, &path)).transpose();
+        (memory::list(&directory), shown)
+    };
+    let ((entries, problems), shown) = state.with_local_files(read).await.map_err(error_page(&person))?;
+    let shown = shown.map_err(|error| {
+        let hint = person.say("See the list.", "一覧を見てください。");
+        error_page(&person)(Problem::not_found(error.to_string(), hint))
+    })?;
+    let current = shown.as_ref().map(|shown| shown.entry.path.clone());
+    let row = |entry: memory::Entry| Row {
+        current: Some(&entry.path) == current.as_ref(),
+        link: entry.path.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/"),
+        path: entry.path.display().to_string(),
+        title: entry.title,
+        category: entry.category,
+        summary: entry.summary,
+    };
+    page(&Memory {
+        entries: entries.into_iter().map(row).collect(),
+        problems: problems.iter().map(ToString::to_string).collect(),
+        shown: shown.map(|Shown { entry, body }| (entry.title, board::clean(&body))),
+        layout: Layout::new(person.clone(), person.say("Memory", "メモリー"), NavItem::Memory, Some(&open)),
+    })
+}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use board::snapshot::SNAPSHOT_FORMAT;
 use board::{Command, Status, TaskEdit, TaskId};
 use control::Project;
-use store::{Snapshot, Store as _};
+use store::{EventLog as _, Snapshot, Snapshots as _};
 
 use crate::project::{add_tasks, id, open, owner, set_up, to};
 use crate::{Row, median, milliseconds};

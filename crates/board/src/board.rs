@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet, Vector};
+use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
+use crate::index::{Index, after};
 use crate::message::Message;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::session::Session;
@@ -30,11 +31,8 @@ pub struct Board {
     pub messages: Vector<Arc<Message>>,
     /// Until when a vendor's account is parked (A3).
     pub parked: OrdMap<String, Timestamp>,
-    /// Unsettled tasks (not steps) by assignee.
-    pub(crate) open_by_assignee: OrdMap<AgentId, OrdSet<TaskId>>,
-    /// Sessions that hold a task or a chat, by agent.
-    pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
-    /// Whose each credential is. It stays when the session is over, to tell its bearer so.
+    pub(crate) index: Index,
+    /// The session of each credential. It stays when the session is over, to tell its bearer so.
     pub(crate) credentials: OrdMap<SecretHash, SessionId>,
     /// What each idempotency key created, by whom and below which task.
     pub(crate) keys: OrdMap<(Party, Option<TaskId>, String), Vec<TaskId>>,
@@ -52,8 +50,7 @@ impl Board {
             sessions: OrdMap::new(),
             messages: Vector::new(),
             parked: OrdMap::new(),
-            open_by_assignee: OrdMap::new(),
-            live_by_agent: OrdMap::new(),
+            index: Index::default(),
             credentials: OrdMap::new(),
             keys: OrdMap::new(),
         }
@@ -137,6 +134,7 @@ impl Board {
     /// Tasks (not steps) of an agent that are not settled, most urgent first, then oldest.
     pub fn open_tasks(&self, agent: &AgentId) -> Vec<&Task> {
         let mut open: Vec<_> = self
+            .index
             .open_by_assignee
             .get(agent)
             .into_iter()
@@ -148,14 +146,41 @@ impl Board {
         open
     }
 
-    /// Sessions of an agent that hold a task or its chat.
-    pub fn live_sessions(&self, agent: &AgentId) -> impl Iterator<Item = &Session> {
-        self.live_by_agent.get(agent).into_iter().flatten().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
+    /// Tasks (not steps) in progress that have no live session: one may have to be started.
+    pub fn unattended_tasks(&self) -> impl Iterator<Item = &Task> {
+        self.index.unattended.iter().filter_map(|id| self.tasks.get(id)).map(Arc::as_ref)
     }
 
-    /// Every session that holds a task or a chat.
+    /// How many tasks and steps have a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.index.by_status.get(&status).map_or(0, |count| *count as usize)
+    }
+
+    /// Every event about a task, oldest first.
+    pub fn events_of(&self, task: TaskId) -> impl DoubleEndedIterator<Item = Seq> + '_ {
+        self.index.events_by_task.get(&task).into_iter().flatten().copied()
+    }
+
+    /// Every session of a task, oldest first.
+    pub fn sessions_of(&self, task: TaskId) -> impl DoubleEndedIterator<Item = &Session> {
+        let ids = self.index.sessions_by_task.get(&task).into_iter().flatten();
+        ids.filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
+    }
+
+    /// Sessions of an agent that are starting, running, or being verified.
+    pub fn live_sessions(&self, agent: &AgentId) -> impl Iterator<Item = &Session> {
+        self.index
+            .live_by_agent
+            .get(agent)
+            .into_iter()
+            .flatten()
+            .filter_map(|id| self.sessions.get(id))
+            .map(Arc::as_ref)
+    }
+
+    /// Every session that is starting, running, or being verified.
     pub fn all_live_sessions(&self) -> impl Iterator<Item = &Session> {
-        self.live_by_agent.values().flatten().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
+        self.index.live_by_agent.values().flatten().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
     }
 
     /// How many task sessions an agent has.
@@ -178,9 +203,29 @@ impl Board {
 
     /// Messages to an agent that it has not acknowledged, oldest first.
     pub fn unread<'a>(&'a self, agent: &'a Agent) -> impl Iterator<Item = &'a Message> {
-        let first = self.messages.partition_point_after(agent.read_upto);
-        let to = Party::Agent(agent.id().clone());
-        self.messages.skip_to(first).filter(move |message| message.to == to)
+        let own = |message: &&Message| matches!(&message.to, Party::Agent(to) if to == agent.id());
+        self.messages_with_after(agent.id(), agent.read_upto).filter(own)
+    }
+
+    /// Messages from or to an agent after `id`, oldest first.
+    pub(crate) fn messages_with_after(&self, agent: &AgentId, id: MessageId) -> impl Iterator<Item = &Message> {
+        let messages = self.index.messages_with.get(agent).into_iter();
+        messages.flat_map(move |ids| ids.focus().narrow(after(ids, id)..)).filter_map(|id| self.message(*id))
+    }
+
+    /// The newest message from or to an agent.
+    pub(crate) fn last_message_with(&self, agent: &AgentId) -> Option<&Message> {
+        self.index.messages_with.get(agent)?.last().and_then(|id| self.message(*id))
+    }
+
+    /// Messages of the owner that their agent has not read, and that have not expired.
+    pub(crate) fn unread_from_owner(&self) -> impl Iterator<Item = &Message> {
+        self.index.unread_from_owner.iter().filter_map(|id| self.message(*id))
+    }
+
+    pub fn message(&self, id: MessageId) -> Option<&Message> {
+        let at = self.messages.binary_search_by_key(&id, |message| message.id).ok()?;
+        self.messages.get(at).map(Arc::as_ref)
     }
 
     /// What an idempotency key has created for this party below this parent.
@@ -195,21 +240,5 @@ impl Board {
             Actor::Session(id) => Ok(Party::Agent(self.session(*id)?.agent.clone())),
             Actor::Runner(_) | Actor::System => Ok(Party::System),
         }
-    }
-}
-
-/// Messages are in order of their ids: unread ones are found without reading the others.
-trait ByMessageId {
-    fn partition_point_after(&self, id: MessageId) -> usize;
-    fn skip_to(&self, index: usize) -> impl Iterator<Item = &Message>;
-}
-
-impl ByMessageId for Vector<Arc<Message>> {
-    fn partition_point_after(&self, id: MessageId) -> usize {
-        self.binary_search_by_key(&id, |message| message.id).map_or_else(|at| at, |at| at + 1)
-    }
-
-    fn skip_to(&self, index: usize) -> impl Iterator<Item = &Message> {
-        self.focus().narrow(index..).into_iter().map(Arc::as_ref)
     }
 }

@@ -16,6 +16,7 @@ mod cycles;
 mod event;
 mod fuel;
 mod id;
+mod index;
 mod installation;
 mod interrupt;
 mod legal_moves;

@@ -9,7 +9,7 @@ use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Purpose, Session};
 use crate::task::{Status, Task};
 use crate::words::words;
-use crate::{Agent, Decompose, Party, SessionId, TaskId, Timestamp};
+use crate::{Agent, Decompose, SessionId, TaskId, Timestamp};
 
 words! {
     /// What a manager may choose to do (N4).
@@ -123,10 +123,8 @@ fn chat_is_over(view: &View<'_>) -> Option<NextAction> {
 
 /// When the chat last moved: the last message to or from its agent, or its beginning.
 fn last_heard(view: &View<'_>) -> Timestamp {
-    let me = Party::Agent(view.session.agent.clone());
-    let after = view.board.messages.iter().rev().take_while(|message| message.seq > view.session.claimed_seq);
-    let last = after.into_iter().find(|message| message.from == me || message.to == me);
-    last.map_or(view.session.claimed_at, |message| message.at)
+    let last = view.board.last_message_with(&view.session.agent);
+    last.filter(|message| message.seq > view.session.claimed_seq).map_or(view.session.claimed_at, |message| message.at)
 }
 
 fn nothing_left_to_do(view: &View<'_>) -> Option<NextAction> {

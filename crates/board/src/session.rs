@@ -183,6 +183,8 @@ pub struct Session {
     /// The newest message it was shown; acknowledged by its next call.
     pub shown_upto: Option<MessageId>,
     pub end: Option<ProcessEnd>,
+    /// When its process ended, and the event that told so. It is `ended` when its work was judged.
+    pub process_ended: Option<(Seq, Timestamp)>,
     pub ended_at: Option<Timestamp>,
     pub dod_result: Option<DodResult>,
     pub workspace: Option<WorkspaceFacts>,

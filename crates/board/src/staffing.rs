@@ -148,9 +148,7 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
     if let Some(until) = cooling_until(board, agent, task.not_before, now) {
         return no_change(Reason::CoolingDown).until(until);
     }
-    if board.all_live_sessions().filter(|session| session.task().is_some()).count()
-        >= board.settings.limits.max_sessions as usize
-    {
+    if board.index.live_task_sessions >= board.settings.limits.max_sessions {
         return no_change(Reason::ProjectFull);
     }
     match task.waiting_since {

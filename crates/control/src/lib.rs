@@ -11,7 +11,8 @@ mod call_counter;
 mod clock;
 mod decider;
 mod error;
-mod history;
+mod follower;
+mod log;
 mod project;
 mod secret;
 mod trace;
@@ -20,9 +21,13 @@ mod writer;
 pub use clock::{Clock, SystemClock};
 pub use decider::{Admitted, Decider};
 pub use error::ControlError;
+pub use follower::{Follower, Update};
 pub use getrandom::Error as RandomError;
-pub use history::{VerifyReport, events_after, fold, replay, verify};
+pub use log::{Log, VerifyReport};
 pub use project::{Control, Project};
 pub use secret::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
 pub use trace::{Subject, Traced};
 pub use writer::{ProcessLifetime, Receipt, Writer};
+
+// What the store's types are called where only `control` may use a store.
+pub use store::{Damage, Decision, RecordedDecision, StoreError, StreamName, Subscription};

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use board::{
-    Actor, AgentId, Answer, Board, Command, EventKind, Installation, ProjectId, SessionId, Settings, Staffing,
-    Timestamp, next_action, next_due, staffing,
+    Actor, AgentId, Answer, Board, Command, Event, EventKind, Installation, ProjectId, Seq, SessionId, Settings,
+    Staffing, Timestamp, next_action, next_due, staffing,
 };
 use metrics::SharedString;
 use serde_json::json;
-use store::{Decision, Store, StreamName};
+use store::{RecordedDecision, Store, StreamName};
 use tokio::sync::Mutex;
 
 use crate::cached_answer::{CachedAnswer, TracedAnswer};
 use crate::call_counter::{Call, CallCounter, Flush, PendingCalls};
 use crate::trace::{Subject, Trace, Traced};
 use crate::writer::ABANDONED_AFTER;
-use crate::{Clock, ControlError, ProcessLifetime, Receipt, Writer};
+use crate::{Clock, ControlError, Follower, Log, ProcessLifetime, Receipt, Writer};
 
 /// A store with the streams of it that are open.
 pub struct Control {
@@ -38,8 +38,18 @@ impl Control {
         Self { store, clock, lifetime, projects: Mutex::default() }
     }
 
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+    /// What was written, for those who only read.
+    pub fn log(&self) -> Log {
+        Log::new(Arc::clone(&self.store))
+    }
+
+    /// Opens the store in a file. Blocks; also creates or migrates it if need be.
+    pub fn open_sqlite(
+        path: &std::path::Path,
+        clock: Arc<dyn Clock>,
+        lifetime: ProcessLifetime,
+    ) -> Result<Self, ControlError> {
+        Ok(Self::new(Arc::new(store::SqliteStore::open(path)?), clock, lifetime))
     }
 
     pub fn clock(&self) -> &Arc<dyn Clock> {
@@ -111,10 +121,24 @@ impl Project {
         self.writer.state()
     }
 
-    /// The board with everything that anybody has written by now. For those who stay: whoever only
-    /// passes by learns what others wrote with its next command.
+    /// The board with everything that anybody has written by now.
     pub async fn newest(&self) -> Result<Arc<Board>, ControlError> {
         self.writer.newest().await
+    }
+
+    /// What was written, for those who only read.
+    pub fn log(&self) -> Log {
+        Log::new(Arc::clone(&self.store))
+    }
+
+    /// The events after `after`, at most `limit`, with their sequence numbers.
+    pub async fn events_after(&self, after: Seq, limit: usize) -> Result<Vec<(Seq, Event)>, ControlError> {
+        self.log().events_after::<Board>(&self.stream, after, limit).await
+    }
+
+    /// Follows the events after `after`, whichever process writes them.
+    pub fn follow(&self, after: Seq) -> Follower<Board> {
+        self.writer.follow(after)
     }
 
     pub fn writer(&self) -> &Writer<Board> {
@@ -136,8 +160,8 @@ impl Project {
         done
     }
 
-    /// Accounts for what time has brought and nobody who stays has noticed, so that whoever passes
-    /// by neither sees nor is refused by what is long over.
+    /// Ends what is long overdue, if no server is there to do it: otherwise a command would see, and be
+    /// refused by, sessions that are over.
     pub async fn sweep_overdue(&self) -> Result<(), ControlError> {
         let overdue = next_due(&self.board()).is_some_and(|due| due + ABANDONED_AFTER <= self.clock.now());
         if overdue {
@@ -290,9 +314,14 @@ impl Project {
         Ok(answer)
     }
 
-    /// The newest decisions about a session or agent, oldest first.
-    pub async fn decisions(&self, subject: &str, limit: usize) -> Result<Vec<Decision>, ControlError> {
+    /// The newest `limit` decisions about a session or agent with a number below `before`, newest first.
+    pub async fn decisions(
+        &self,
+        subject: &str,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<RecordedDecision>, ControlError> {
         self.trace.flush().await;
-        Ok(self.store.decisions(&self.stream, subject, limit).await?)
+        Ok(self.store.decisions(&self.stream, subject, before, limit).await?)
     }
 }

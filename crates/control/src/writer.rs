@@ -4,27 +4,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::{Actor, Refusal, Seq, Span, Timestamp};
-use store::{Decision, Head, NewEvent, Snapshot, Store, StoreError, StreamName};
-use tokio::sync::{mpsc, oneshot, watch};
+use store::{Decision, Head, NewEvent, Snapshot, Store, StoreError, StreamName, Subscription};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::decider::Admitted;
-use crate::history::{fold, load};
-use crate::{Clock, ControlError, Decider};
+use crate::log::Loaded;
+use crate::{Clock, ControlError, Decider, Follower, Log, Update};
 
 /// The most commands that are judged and committed together.
 const BATCH: usize = 256;
 
-/// How long reading what others wrote may take; usually it is a fraction of a second.
-const CATCH_UP_LIMIT: Duration = Duration::from_secs(10);
+/// Updates that followers find in memory. A slower follower reads the log.
+const UPDATES: usize = 128;
 
-/// How long after its start whoever stays lets leases lapse: time in which no server could be
+/// What others appended is handed to followers if it is at most this much; more is left in the log.
+const CATCH_UP_EVENTS: usize = 4096;
+
+/// For this long after its start a server lets no lease lapse: time in which no server could be
 /// reached does not count against a runner (S2).
 const LEASE_GRACE: Span = Span::seconds(60);
 
-/// Whoever only passes by cannot know whether a server is about to come back.
+/// A short-lived process cannot know whether a server is about to come back, so it treats as over
+/// only what has been overdue for this long.
 pub(crate) const ABANDONED_AFTER: Span = Span::minutes(10);
 
-/// Does the process stay and listen for what others append, or is it gone after a command?
+/// Does the process stay and listen for what others append, or does it end after a command?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessLifetime {
     LongLived,
@@ -41,10 +45,16 @@ pub struct Receipt<D: Decider> {
     pub at: Timestamp,
 }
 
-struct Request<D: Decider> {
+struct Submitted<D: Decider> {
     actor: Actor,
     command: D::Command,
     answer: oneshot::Sender<Result<Receipt<D>, ControlError>>,
+}
+
+enum Request<D: Decider> {
+    Command(Submitted<D>),
+    /// Read what others wrote.
+    CatchUp(oneshot::Sender<Result<Arc<D>, ControlError>>),
 }
 
 /// A handle to the task that writes a stream. Cheap to clone.
@@ -52,6 +62,8 @@ struct Request<D: Decider> {
 pub struct Writer<D: Decider> {
     requests: mpsc::Sender<Request<D>>,
     state: watch::Receiver<Arc<D>>,
+    /// Weak, so that followers see the end when the task is gone.
+    updates: broadcast::WeakSender<Update<D>>,
     store: Arc<dyn Store>,
     stream: StreamName,
 }
@@ -64,7 +76,10 @@ impl<D: Decider> std::fmt::Debug for Writer<D> {
 
 impl<D: Decider> std::fmt::Debug for Request<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Request by {:?}", self.actor)
+        match self {
+            Self::Command(submitted) => write!(f, "Command by {:?}", submitted.actor),
+            Self::CatchUp(_) => f.write_str("CatchUp"),
+        }
     }
 }
 
@@ -78,14 +93,30 @@ impl<D: Decider> Writer<D> {
         lifetime: ProcessLifetime,
     ) -> Result<Self, ControlError> {
         // Subscribed before loading, so that nothing falls between the two.
-        let foreign = (lifetime == ProcessLifetime::LongLived).then(|| store.subscribe(&stream));
-        let (state, snapshot_seq) = load(store.as_ref(), &stream, fresh).await?;
+        let foreign = match lifetime {
+            ProcessLifetime::LongLived => Some(store.subscribe(&stream).await?),
+            ProcessLifetime::ShortLived => None,
+        };
+        let Loaded { state, snapshot_seq, head } = Log::new(Arc::clone(&store)).load(&stream, fresh).await?;
         let state = Arc::new(state);
         let (publish, watching) = watch::channel(Arc::clone(&state));
+        let updates = broadcast::Sender::new(UPDATES);
         let (requests, queue) = mpsc::channel(4 * BATCH);
         let opened = clock.now();
-        let handle = Self { requests, state: watching, store: Arc::clone(&store), stream: stream.clone() };
-        let task = WriterTask { store, clock, stream, committed: state, publish, snapshot_seq, foreign, opened };
+        let (for_handle, named) = (Arc::clone(&store), stream.clone());
+        let handle = Self { requests, state: watching, updates: updates.downgrade(), store: for_handle, stream: named };
+        let task = WriterTask {
+            store,
+            clock,
+            stream,
+            committed: state,
+            head,
+            publish,
+            updates,
+            snapshot_seq,
+            foreign,
+            opened,
+        };
         tokio::spawn(task.run(queue));
         Ok(handle)
     }
@@ -93,7 +124,8 @@ impl<D: Decider> Writer<D> {
     /// Submits a command and waits until it is refused, or durable.
     pub async fn submit(&self, actor: Actor, command: D::Command) -> Result<Receipt<D>, ControlError> {
         let (answer, answered) = oneshot::channel();
-        self.requests.send(Request { actor, command, answer }).await.map_err(|_| ControlError::Closed)?;
+        let submitted = Submitted { actor, command, answer };
+        self.requests.send(Request::Command(submitted)).await.map_err(|_| ControlError::Closed)?;
         answered.await.map_err(|_| ControlError::Closed)?
     }
 
@@ -102,19 +134,22 @@ impl<D: Decider> Writer<D> {
         Arc::clone(&self.state.borrow())
     }
 
-    /// The state with everything that anybody has written by now. For those who stay: whoever only
-    /// passes by learns what others wrote with its next command.
+    /// The state with everything that anybody has written by now.
     pub async fn newest(&self) -> Result<Arc<D>, ControlError> {
         let state = self.state();
-        let seq = self.store.head(&self.stream).await?.seq;
-        if state.seq() >= seq {
+        if state.seq() >= self.store.head(&self.stream).await?.seq {
             return Ok(state);
         }
-        let mut states = self.watch();
-        let caught_up = tokio::time::timeout(CATCH_UP_LIMIT, states.wait_for(|state| state.seq() >= seq)).await;
-        let late = || ControlError::Store(StoreError::Failed("what others wrote could not be read".into()));
-        let state = caught_up.map_err(|_| late())?.map_err(|_| ControlError::Closed)?;
-        Ok(Arc::clone(&state))
+        let (answer, caught_up) = oneshot::channel();
+        self.requests.send(Request::CatchUp(answer)).await.map_err(|_| ControlError::Closed)?;
+        caught_up.await.map_err(|_| ControlError::Closed)?
+    }
+
+    /// Follows the events after `after`, whichever process writes them.
+    pub fn follow(&self, after: Seq) -> Follower<D> {
+        // Without a sender the task is gone, and so are updates.
+        let updates = self.updates.upgrade().unwrap_or_else(|| broadcast::Sender::new(1)).subscribe();
+        Follower::new(Log::new(Arc::clone(&self.store)), self.stream.clone(), after, self.state.clone(), updates)
     }
 
     /// A receiver that is told of every new state, whoever caused it.
@@ -129,17 +164,21 @@ struct WriterTask<D: Decider> {
     clock: Arc<dyn Clock>,
     stream: StreamName,
     committed: Arc<D>,
+    /// The head of the log as of `committed`.
+    head: Head,
     publish: watch::Sender<Arc<D>>,
+    updates: broadcast::Sender<Update<D>>,
     snapshot_seq: Seq,
-    /// What others append; somebody who only passes by does not listen.
-    foreign: Option<watch::Receiver<Seq>>,
+    /// What others append; a short-lived process does not listen.
+    foreign: Option<Subscription>,
     opened: Timestamp,
 }
 
 /// Commands judged together on one state, and what follows from them.
 struct Batch<D: Decider> {
     state: Arc<D>,
-    events: Vec<NewEvent>,
+    events: Vec<D::Event>,
+    encoded: Vec<NewEvent>,
     verdicts: Vec<Result<Receipt<D>, Refusal>>,
     decisions: Vec<Decision>,
 }
@@ -169,12 +208,33 @@ impl<D: Decider> WriterTask<D> {
         }
     }
 
-    /// Judges the waiting commands, commits, then answers all of them.
+    /// Reads what others wrote for those who asked for it, then judges the commands.
     async fn serve(&mut self, requests: Vec<Request<D>>) {
+        let (mut commands, mut waiting) = (Vec::with_capacity(requests.len()), Vec::new());
+        for request in requests {
+            match request {
+                Request::Command(submitted) => commands.push(submitted),
+                Request::CatchUp(answer) => waiting.push(answer),
+            }
+        }
+        if !waiting.is_empty() {
+            let caught_up = self.catch_up().await;
+            for answer in waiting {
+                let _ = answer.send(caught_up.clone().map(|()| Arc::clone(&self.committed)));
+            }
+            if commands.is_empty() {
+                return;
+            }
+        }
+        self.decide(commands).await;
+    }
+
+    /// Judges commands, commits, then answers all of them.
+    async fn decide(&mut self, requests: Vec<Submitted<D>>) {
         let outcome = loop {
             let batch = self.judge(&requests);
             match self.commit(&batch).await {
-                Ok(()) => break Ok(batch),
+                Ok(head) => break Ok((batch, head)),
                 Err(StoreError::Conflict { .. }) => {
                     if let Err(error) = self.catch_up().await {
                         break Err(error);
@@ -184,9 +244,9 @@ impl<D: Decider> WriterTask<D> {
             }
         };
         match outcome {
-            Ok(batch) => {
+            Ok((batch, head)) => {
                 let decisions = batch.decisions;
-                self.advance(batch.state);
+                self.advance(batch.state, head, batch.events.into());
                 for (request, verdict) in requests.into_iter().zip(batch.verdicts) {
                     // Whoever does not wait any more has gone away; what happened has happened.
                     let _ = request.answer.send(verdict.map_err(ControlError::from));
@@ -207,11 +267,12 @@ impl<D: Decider> WriterTask<D> {
         }
     }
 
-    fn judge(&self, requests: &[Request<D>]) -> Batch<D> {
+    fn judge(&self, requests: &[Submitted<D>]) -> Batch<D> {
         let now = self.clock.now();
         let mut batch = Batch {
             state: Arc::clone(&self.committed),
             events: Vec::new(),
+            encoded: Vec::new(),
             verdicts: Vec::with_capacity(requests.len()),
             decisions: Vec::new(),
         };
@@ -231,28 +292,46 @@ impl<D: Decider> WriterTask<D> {
 
     /// Appends the batch. A batch without events was judged too: it counts only if nobody else
     /// has written meanwhile.
-    async fn commit(&self, batch: &Batch<D>) -> Result<(), StoreError> {
+    async fn commit(&self, batch: &Batch<D>) -> Result<Head, StoreError> {
         let expected = self.committed.seq();
-        if !batch.events.is_empty() {
-            return self.store.append(&self.stream, expected, batch.events.clone()).await.map(drop);
+        if !batch.encoded.is_empty() {
+            return self.store.append(&self.stream, expected, batch.encoded.clone()).await;
         }
-        let Head { seq: actual, .. } = self.store.head(&self.stream).await?;
-        if actual == expected { Ok(()) } else { Err(StoreError::Conflict { expected, actual }) }
+        let head = self.store.head(&self.stream).await?;
+        if head.seq == expected { Ok(head) } else { Err(StoreError::Conflict { expected, actual: head.seq }) }
     }
 
     /// Folds what others have appended.
     async fn catch_up(&mut self) -> Result<(), ControlError> {
         let mut state = (*self.committed).clone();
-        fold(self.store.as_ref(), &self.stream, &mut state, Seq::MAX).await?;
-        self.advance(Arc::new(state));
+        let mut events = Vec::new();
+        let seen = |event| {
+            if events.len() <= CATCH_UP_EVENTS {
+                events.push(event);
+            }
+        };
+        let log = Log::new(Arc::clone(&self.store));
+        let head = log.fold_each(&self.stream, &mut state, Seq::MAX, seen).await?;
+        if events.len() > CATCH_UP_EVENTS {
+            events.clear();
+        }
+        self.advance(Arc::new(state), head.unwrap_or(self.head), events.into());
         Ok(())
     }
 
-    fn advance(&mut self, state: Arc<D>) {
-        if state.seq() != self.committed.seq() {
-            self.committed = Arc::clone(&state);
-            self.publish.send_replace(state);
+    /// Hands out a new state together with the events that made it.
+    fn advance(&mut self, state: Arc<D>, head: Head, events: Arc<[D::Event]>) {
+        if state.seq() == self.committed.seq() {
+            return;
         }
+        self.committed = Arc::clone(&state);
+        self.head = head;
+        if !events.is_empty() {
+            // Nobody follows: nobody misses it.
+            let _ = self.updates.send(Update { state: Arc::clone(&state), events });
+        }
+        // After the update, so that a follower that is woken by the state finds its events.
+        self.publish.send_replace(state);
     }
 
     async fn remember(&self, decisions: Vec<Decision>) {
@@ -270,15 +349,15 @@ impl<D: Decider> WriterTask<D> {
         else {
             return;
         };
-        self.snapshot_seq = seq;
         let (store, stream, state) = (Arc::clone(&self.store), self.stream.clone(), Arc::clone(&self.committed));
+        let head = self.head;
+        debug_assert_eq!(head.seq, seq);
+        self.snapshot_seq = seq;
         let take = async move {
-            let Ok(head) = store.head(&stream).await else { return };
-            if head.seq == seq {
-                let snapshot = Snapshot { head, format, bytes: state.to_snapshot() };
-                if let Err(error) = store.put_snapshot(&stream, snapshot).await {
-                    tracing::warn!(%stream, %error, "no snapshot was taken");
-                }
+            // Encoding a large board takes a while: not on a thread that serves others.
+            let Ok(bytes) = tokio::task::spawn_blocking(move || state.to_snapshot()).await else { return };
+            if let Err(error) = store.put_snapshot(&stream, Snapshot { head, format, bytes }).await {
+                tracing::warn!(%stream, %error, "no snapshot was taken");
             }
         };
         if self.foreign.is_some() {
@@ -299,7 +378,7 @@ impl<D: Decider> WriterTask<D> {
 
     /// How long until time alone brings a command.
     fn until_due(&self) -> Option<Duration> {
-        // A process that only passes by leaves this to those who stay; it sweeps with its command.
+        // A short-lived process leaves this to servers; it sweeps with its command.
         self.foreign.as_ref()?;
         let (due, _) = self.due()?;
         let wait = (due - self.clock.now()).0.max(10);
@@ -316,20 +395,21 @@ impl<D: Decider> Batch<D> {
             let mut state = (*self.state).clone();
             for event in &events {
                 state.apply(event);
-                self.events.push(D::encode(event));
+                self.encoded.push(D::encode(event));
             }
+            self.events.extend(events.iter().cloned());
             self.state = Arc::new(state);
         }
         Ok(events)
     }
 }
 
-async fn changed(foreign: &mut Option<watch::Receiver<Seq>>) {
+async fn changed(foreign: &mut Option<Subscription>) {
     let changed = match foreign {
-        Some(receiver) => receiver.changed().await.is_ok(),
-        None => false,
+        Some(subscription) => subscription.changed().await,
+        None => None,
     };
-    if !changed {
+    if changed.is_none() {
         std::future::pending().await
     }
 }

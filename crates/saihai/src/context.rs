@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use board::{Actor, Board, Code, Installation, Language, ProjectId};
 use control::{Clock as _, Control, ControlError, ProcessLifetime, Project, Receipt, SystemClock, Writer};
-use store::SqliteStore;
 
 use crate::cli::Global;
 use crate::failure::{Exit, Failure};
@@ -80,8 +79,8 @@ impl Context {
     /// Opens the store, which is made if it is not there.
     pub(crate) fn control(&self, lifetime: ProcessLifetime) -> Result<Control, Failure> {
         make_home(&self.home)?;
-        let store = SqliteStore::open(self.store_path()).map_err(|error| Failure::store(&error))?;
-        Ok(Control::new(Arc::new(store), Arc::new(SystemClock), lifetime))
+        let control = Control::open_sqlite(&self.store_path(), Arc::new(SystemClock), lifetime);
+        control.map_err(|error| Failure::control(error, self.language()))
     }
 
     pub(crate) async fn installation(&self, control: &Control) -> Result<Writer<Installation>, Failure> {

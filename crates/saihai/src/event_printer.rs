@@ -57,9 +57,8 @@ pub(crate) async fn print_events(
             let _ = writeln!(std::io::stdout(), "{}", printer.line(at, line));
         }
     };
-    let mut boards = project.writer().watch();
     loop {
-        let board = boards.borrow_and_update().clone();
+        let board = events.board();
         for event in events.new_ones().await {
             board::event_lines(&board, &event, language).iter().for_each(|line| show(event.at, line));
         }
@@ -67,7 +66,7 @@ pub(crate) async fn print_events(
             return;
         }
         tokio::select! {
-            changed = boards.changed() => if changed.is_err() { return },
+            changed = events.changed() => if changed.is_none() { return },
             Some(notice) = notices.recv() => show(project.clock().now(), &of_notice(&notice)),
         }
     }

@@ -4,9 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use board::{Audience, Code, Language, Refusal};
-use control::ControlError;
+use control::{ControlError, StoreError};
 use definitions::Problems;
-use store::StoreError;
 
 use crate::show::{Format, clean};
 

@@ -5,12 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use board::{Event, RunnerId, Seq, TaskId};
-use control::{Control, NewSecret, Project};
+use control::{Control, Follower, NewSecret, Project};
 use mcp::Mcp;
 use runner::{Notice, Options, Places, Runner, Yard};
 use rustix::fs::{FlockOperation, flock};
 use server::{HttpServer, Listen, ServerState};
-use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use web::Web;
@@ -56,23 +55,37 @@ pub(crate) struct House {
 
 /// The events of a project, as they come.
 pub(crate) struct Events {
-    store: Arc<dyn Store>,
     project: Project,
-    pub(crate) last: Seq,
+    follower: Follower<board::Board>,
 }
 
 impl Events {
+    pub(crate) fn new(project: Project) -> Self {
+        let follower = project.follow(project.board().seq);
+        Self { project, follower }
+    }
+
     pub(crate) fn project(&self) -> &Project {
         &self.project
     }
 
+    /// The board after the newest event.
+    pub(crate) fn board(&self) -> Arc<board::Board> {
+        self.follower.state()
+    }
+
+    /// Waits for an event; `None` when there will be none any more.
+    pub(crate) async fn changed(&mut self) -> Option<()> {
+        self.follower.changed().await
+    }
+
     /// What has happened since the last time, without waiting.
     pub(crate) async fn new_ones(&mut self) -> Vec<Event> {
-        let stream = Project::stream(&self.project.board().settings.id);
         let mut found = Vec::new();
-        while let Ok(page) = control::events_after::<board::Board>(&*self.store, &stream, self.last, 500).await {
-            let Some((seq, _)) = page.last() else { break };
-            self.last = *seq;
+        while let Ok(page) = self.follower.events(500).await {
+            if page.is_empty() {
+                break;
+            }
             found.extend(page.into_iter().map(|(_, event)| event));
         }
         found
@@ -87,7 +100,6 @@ impl House {
         let failed = |error| Failure::control(error, context.language());
         let Opened { control, project, path, .. } = opened;
         attend(&control, context).await?;
-        let store = Arc::clone(control.store());
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
         let web = Web::new(Arc::clone(&server), Arc::new(OnThisMachine { home: context.home.clone() }));
         let http_server = listen(&server, &places, &wishes).await?;
@@ -104,7 +116,7 @@ impl House {
         };
         let (runner, notices) = Runner::new(project.clone(), yard, options);
         server.provide_workspaces(Arc::new(RunnerWorkspaces(runner.clone())));
-        let events = Events { store, last: project.board().seq, project: project.clone() };
+        let events = Events::new(project.clone());
         Ok(Self { server, web, http_server, runner, notices, project, events, _lock: lock, _presence: presence })
     }
 

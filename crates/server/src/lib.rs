@@ -14,6 +14,6 @@ mod workspace_provider;
 pub use attempt_limiter::AttemptLimiter;
 pub use http_server::{HttpServer, Listen, ListenError};
 pub use local_files::{Diff, LocalFiles, LogFrom, LogPage};
-pub use project_follower::{FollowedProject, ProjectFollower};
+pub use project_follower::ProjectFollower;
 pub use state::ServerState;
 pub use workspace_provider::WorkspaceProvider;

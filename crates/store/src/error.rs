@@ -1,9 +1,50 @@
 //! What can go wrong with a store, and what the user does about it.
 
-use std::path::PathBuf;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::Seq;
 
+/// The error of the library or system below, kept whole and cheap to clone.
+#[derive(Clone)]
+pub struct Cause(Arc<dyn Error + Send + Sync>);
+
+impl Cause {
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into().into())
+    }
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for Cause {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Two causes are the same if they say the same.
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Cause {}
+
+/// `location` is where the store is, as its user names it: a path or an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// Another writer was first. Nothing was written; judge again on the new events.
@@ -17,22 +58,31 @@ pub enum StoreError {
     #[error("the log is damaged: {0}")]
     Damaged(String),
 
-    /// The disk is full. Nothing of the refused append was kept.
-    #[error("the disk that holds {path} is full")]
-    DiskFull { path: PathBuf },
+    /// There is no room. Nothing of the refused append was kept.
+    #[error("there is no space left where {location} is kept")]
+    Full { location: String, source: Cause },
 
-    #[error("cannot open the store {path}: {reason}")]
-    Open { path: PathBuf, reason: String },
+    /// It cannot be opened or reached, or we may not use it.
+    #[error("cannot open the store {location}: {source}")]
+    Unavailable { location: String, source: Cause },
 
-    /// Somebody else held the write lock for longer than we are willing to wait.
-    #[error("the store was busy for {seconds} s")]
-    Busy { seconds: u64 },
+    /// Others kept the store for longer than we are willing to wait.
+    #[error("the store was busy for {} s", waited.as_secs())]
+    Busy { waited: Duration },
+
+    /// The store is closing in this process.
+    #[error("the store is closed")]
+    Closed,
 
     #[error("the store failed: {0}")]
-    Failed(String),
+    Failed(#[source] Cause),
 }
 
 impl StoreError {
+    pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed(Cause::new(error))
+    }
+
     /// What to do next, as one sentence. Never a destructive command.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -40,14 +90,15 @@ impl StoreError {
             Self::NewerSchema { .. } => {
                 "Use the newer saihai that wrote it, or point SAIHAI_HOME to another directory."
             }
-            Self::Damaged(_) => "Run `saihai log verify` to see what is damaged; restore that file from a backup.",
-            Self::DiskFull { .. } => "Free some space and run the command again; nothing was lost.",
-            Self::Open { .. } => {
+            Self::Damaged(_) => "Run `saihai log verify` to see what is damaged; restore the store from a backup.",
+            Self::Full { .. } => "Free some space and run the command again; nothing was lost.",
+            Self::Unavailable { .. } => {
                 "Check the path and its permissions, or set SAIHAI_HOME to a directory you can write to."
             }
             Self::Busy { .. } => {
                 "Run the command again; if it repeats, see which process holds the store with `saihai doctor`."
             }
+            Self::Closed => "Run the command again.",
             Self::Failed(_) => "Run `saihai doctor`.",
         }
     }

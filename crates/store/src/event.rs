@@ -1,4 +1,4 @@
-//! What does a store hold? Events, heads, snapshots and decisions, as plain data.
+//! What does a log hold? Streams of events, as plain data.
 
 use std::fmt;
 
@@ -71,29 +71,4 @@ pub struct Head {
 impl Head {
     /// The head of a stream that has no event yet.
     pub const EMPTY: Head = Head { seq: 0, hash: Hash::ZERO };
-}
-
-/// A folded state, so that opening a stream need not read all of it. A cache: losing it costs
-/// time and nothing else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The last event folded into it, with its hash, so that the tail can be chained to it.
-    pub head: Head,
-    /// The version of the bytes' shape; a reader ignores snapshots of another format.
-    pub format: u32,
-    pub bytes: Vec<u8>,
-}
-
-/// One decision that an agent or runner was given (E6). Kept for a while, not part of the stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
-    pub at: i64,
-    /// The last event the decision was made on.
-    pub seq: Seq,
-    /// What was asked: `next_action`, `staffing`, `verdict`.
-    pub kind: String,
-    /// Whom it is about: a session or an agent.
-    pub subject: String,
-    /// JSON text with the answer and its reason.
-    pub body: String,
 }

@@ -13,16 +13,25 @@ mod chain;
 #[cfg(feature = "contract")]
 #[expect(clippy::unwrap_used, reason = "whatever breaks the contract ends the test")]
 pub mod contract;
+mod decision_log;
 mod error;
 mod event;
+mod event_log;
 mod memory;
 mod proof;
+mod snapshots;
 mod sqlite;
-mod traits;
 
 pub use chain::{Hash, link};
-pub use error::StoreError;
-pub use event::{Decision, Head, NewEvent, Seq, Snapshot, StoredEvent, StreamName};
+pub use decision_log::{DECISIONS_KEPT, Decision, DecisionLog, RecordedDecision};
+pub use error::{Cause, StoreError};
+pub use event::{Head, NewEvent, Seq, StoredEvent, StreamName};
+pub use event_log::{Damage, EventLog, Subscription, Verified};
 pub use memory::MemoryStore;
+pub use snapshots::{Snapshot, Snapshots};
 pub use sqlite::SqliteStore;
-pub use traits::{DECISIONS_KEPT, Damage, Store, Verified};
+
+/// All that the writer of boards needs: the log itself, snapshots of what it folds, and the trace.
+pub trait Store: EventLog + Snapshots + DecisionLog {}
+
+impl<T: EventLog + Snapshots + DecisionLog> Store for T {}

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use crate::proof::Proof;
 use crate::{
-    DECISIONS_KEPT, Decision, Head, NewEvent, Seq, Snapshot, Store, StoreError, StoredEvent, StreamName, Verified, link,
+    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, Seq, Snapshot, Snapshots,
+    StoreError, StoredEvent, StreamName, Subscription, Verified, link,
 };
 
 /// A store in memory. Clones share their data, as processes share a file. Nothing in it depends
@@ -23,7 +24,9 @@ type Streams = BTreeMap<StreamName, Stream>;
 struct Stream {
     events: Vec<StoredEvent>,
     snapshot: Option<Snapshot>,
-    decisions: VecDeque<Decision>,
+    decisions: VecDeque<RecordedDecision>,
+    /// The number of the last decision ever recorded.
+    last_decision: u64,
     end: watch::Sender<Seq>,
 }
 
@@ -55,7 +58,7 @@ impl Stream {
 }
 
 #[async_trait]
-impl Store for MemoryStore {
+impl EventLog for MemoryStore {
     async fn append(&self, stream: &StreamName, expected: Seq, events: Vec<NewEvent>) -> Result<Head, StoreError> {
         let mut streams = self.lock();
         let stream = streams.entry(stream.clone()).or_default();
@@ -88,6 +91,21 @@ impl Store for MemoryStore {
         Ok(written.map(|(name, _)| name.clone()).collect())
     }
 
+    async fn subscribe(&self, stream: &StreamName) -> Result<Subscription, StoreError> {
+        Ok(Subscription::new(self.lock().entry(stream.clone()).or_default().end.subscribe()))
+    }
+
+    async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
+        let mut proof = Proof::after(Head::EMPTY);
+        if let Some(stream) = self.lock().get(stream) {
+            stream.events.iter().for_each(|event| proof.event(event));
+        }
+        Ok(proof.verified())
+    }
+}
+
+#[async_trait]
+impl Snapshots for MemoryStore {
     async fn put_snapshot(&self, stream: &StreamName, snapshot: Snapshot) -> Result<(), StoreError> {
         let mut streams = self.lock();
         let kept = &mut streams.entry(stream.clone()).or_default().snapshot;
@@ -100,35 +118,34 @@ impl Store for MemoryStore {
     async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
         Ok(self.look(stream, |stream| stream.snapshot.clone().filter(|kept| kept.format == format)))
     }
+}
 
-    fn subscribe(&self, stream: &StreamName) -> watch::Receiver<Seq> {
-        self.lock().entry(stream.clone()).or_default().end.subscribe()
-    }
-
+#[async_trait]
+impl DecisionLog for MemoryStore {
     async fn record(&self, stream: &StreamName, decisions: Vec<Decision>) -> Result<(), StoreError> {
         let mut streams = self.lock();
-        let kept = &mut streams.entry(stream.clone()).or_default().decisions;
-        kept.extend(decisions);
-        let surplus = kept.len().saturating_sub(DECISIONS_KEPT as usize);
-        kept.drain(..surplus);
+        let stream = streams.entry(stream.clone()).or_default();
+        for decision in decisions {
+            stream.last_decision += 1;
+            stream.decisions.push_back(RecordedDecision { number: stream.last_decision, decision });
+        }
+        let surplus = stream.decisions.len().saturating_sub(DECISIONS_KEPT as usize);
+        stream.decisions.drain(..surplus);
         Ok(())
     }
 
-    async fn decisions(&self, stream: &StreamName, subject: &str, limit: usize) -> Result<Vec<Decision>, StoreError> {
-        let mut newest: Vec<Decision> = self.look(stream, |stream| {
-            let about = stream.decisions.iter().rev().filter(|decision| decision.subject == subject);
+    async fn decisions(
+        &self,
+        stream: &StreamName,
+        subject: &str,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<RecordedDecision>, StoreError> {
+        Ok(self.look(stream, |stream| {
+            let newest = stream.decisions.iter().rev();
+            let about = newest.filter(|one| one.number < before && one.decision.subject == subject);
             about.take(limit).cloned().collect()
-        });
-        newest.reverse();
-        Ok(newest)
-    }
-
-    async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
-        let mut proof = Proof::after(Head::EMPTY);
-        if let Some(stream) = self.lock().get(stream) {
-            stream.events.iter().for_each(|event| proof.event(event));
-        }
-        Ok(proof.verified())
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is happening? Events as they come, from where the reader was last (W4).
 //!
-//! The log itself is the queue: a reader who is slow is read for more slowly, and costs one page of events.
+//! Nothing is queued for a reader: one that is slow is served from the log, and costs one page of events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use board::view::EventView;
 use board::{Board, ProjectId, Refusal, RefusalReason, Seq};
-use control::{Project, events_after};
+use control::Project;
 use futures::stream::{self, Stream};
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -101,20 +101,25 @@ pub(super) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Problem> {
     let named = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
     let named = named.or(wanted.after.as_deref());
-    let cursor = named.map(str::parse::<StreamCursor>).transpose().map_err(|()| no_such_event())?;
+    let named_cursor = named.map(str::parse::<StreamCursor>).transpose().map_err(|()| no_such_event())?;
     let mut projects = ProjectFollower::new(Arc::clone(&state.server), wanted.project.clone());
-    projects.find_new().await.map_err(|error| person.problem(&error))?;
-    if let Some(id) = wanted.project.filter(|_| projects.known.is_empty()) {
+    let named = match named_cursor {
+        Some(cursor) => Some(state.known(&person, cursor).await?),
+        None => None,
+    };
+    // Without a cursor: from now on.
+    let after = |id: &ProjectId, board: &Board| match &named {
+        Some(cursor) => cursor.0.get(id).copied().unwrap_or(0),
+        None => board.seq,
+    };
+    projects.find_new(after).await.map_err(|error| person.problem(&error))?;
+    if let Some(id) = wanted.project.filter(|_| projects.is_empty()) {
         return Err(person.refused(&Refusal::from(RefusalReason::NoSuchProject(id.to_string()))));
     }
-    let cursor = match cursor {
-        Some(cursor) => state.known(&person, cursor).await?,
-        None => {
-            StreamCursor(projects.known.iter().map(|source| (source.id.clone(), source.project.board().seq)).collect())
-        }
-    };
+    let cursor =
+        named.unwrap_or_else(|| StreamCursor(projects.positions().map(|(id, seq)| (id.clone(), seq)).collect()));
     let mut reader = Reader { person, cursor, projects, ready: VecDeque::new(), state };
-    // Told at once, so that whoever is cut off before the first event can come back as well.
+    // Sent at once, so that a reader who is cut off before the first event can come back as well.
     // Browsers drop an event without data.
     let cursor = reader.cursor.to_string();
     reader.ready.push_back(Message::default().event("place").id(&cursor).data(&cursor));
@@ -138,9 +143,8 @@ impl AppState {
             if !installation.projects.contains_key(id) {
                 return Err(no_such_event());
             }
-            let head = self.server.control().store().head(&Project::stream(id)).await;
-            let head = head.map_err(|error| person.problem(&error.into()))?;
-            if *seq > head.seq {
+            let end = self.server.control().log().end(&Project::stream(id)).await;
+            if *seq > end.map_err(|error| person.problem(&error))? {
                 return Err(no_such_event());
             }
         }
@@ -155,7 +159,8 @@ impl Reader {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
-            self.projects.find_new().await.ok()?;
+            // A project that is added later is sent from its first event.
+            self.projects.find_new(|_, _| 0).await.ok()?;
             if !self.state.still_valid(&self.person) {
                 return None;
             }
@@ -166,24 +171,14 @@ impl Reader {
         }
     }
 
-    /// A page of the first project that has news. It is the last to be asked next time.
+    /// The next events of the first project that has any.
     async fn fill(&mut self) -> Option<()> {
-        let store = Arc::clone(self.state.server.control().store());
-        for _ in 0..self.projects.known.len() {
-            let source = self.projects.known.front_mut()?;
-            source.mark_seen();
-            let last = self.cursor.0.get(&source.id).copied().unwrap_or(0);
-            let page = events_after::<Board>(store.as_ref(), &Project::stream(&source.id), last, PAGE).await.ok()?;
-            for (seq, event) in page {
-                self.cursor.0.insert(source.id.clone(), seq);
-                let told = StreamedEvent { project: &source.id, event: EventView::of(seq, &event) };
-                let message = Message::default().id(self.cursor.to_string());
-                self.ready.push_back(message.json_data(&told).ok()?);
-            }
-            self.projects.known.rotate_left(1);
-            if !self.ready.is_empty() {
-                return Some(());
-            }
+        let Some((id, events)) = self.projects.events(PAGE).await.ok()? else { return Some(()) };
+        for (seq, event) in events {
+            self.cursor.0.insert(id.clone(), seq);
+            let streamed = StreamedEvent { project: &id, event: EventView::of(seq, &event) };
+            let message = Message::default().id(self.cursor.to_string());
+            self.ready.push_back(message.json_data(&streamed).ok()?);
         }
         Some(())
     }

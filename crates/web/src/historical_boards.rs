@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use board::{Board, ProjectId, Seq, Settings};
-use control::{ControlError, Project, fold};
-use store::Store;
+use control::{ControlError, Project};
+
+use super::ProjectRequest;
 
 /// Boards that are remembered. They share most of their memory.
 const REMEMBERED: usize = 128;
@@ -20,13 +21,14 @@ pub(super) struct HistoricalBoards {
 
 impl HistoricalBoards {
     /// The board as of an event.
-    pub(super) async fn board(&self, store: &dyn Store, id: &ProjectId, at: Seq) -> Result<Arc<Board>, ControlError> {
+    pub(super) async fn board(&self, open: &ProjectRequest, at: Seq) -> Result<Arc<Board>, ControlError> {
+        let (id, log) = (&open.id, open.project.log());
         let mut board = self.nearest(id, at).unwrap_or_else(|| Arc::new(Board::new(Settings::new(id.clone()))));
         let stream = Project::stream(id);
         while board.seq < at {
             let before = board.seq;
             let mut next = (*board).clone();
-            fold(store, &stream, &mut next, at.min(before - before % STRIDE + STRIDE)).await?;
+            log.fold(&stream, &mut next, at.min(before - before % STRIDE + STRIDE)).await?;
             board = Arc::new(next);
             if board.seq == before {
                 break;

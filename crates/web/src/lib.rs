@@ -31,7 +31,6 @@ use tokio::sync::watch;
 use self::historical_boards::HistoricalBoards;
 use self::person::Person;
 use self::problem::Problem;
-use self::task_events::TaskEventIndexes;
 
 /// A change is text of bounded length.
 const MAX_BODY: usize = 1024 * 1024;
@@ -51,7 +50,6 @@ pub(crate) struct AppState {
     server: Arc<ServerState>,
     local_files: Arc<dyn LocalFiles>,
     boards_before: Arc<HistoricalBoards>,
-    task_events: Arc<TaskEventIndexes>,
     attempts: Arc<AttemptLimiter<()>>,
     /// Up to which event of each project the metrics are counted.
     counted: watch::Receiver<metrics::Counted>,
@@ -61,8 +59,8 @@ impl Web {
     /// Starts to count events for the metrics.
     pub fn new(server: Arc<ServerState>, local_files: Arc<dyn LocalFiles>) -> Self {
         let counted = metrics::begin(&server);
-        let (boards_before, task_events, attempts) = (Arc::default(), Arc::default(), Arc::default());
-        Self { state: AppState { server, local_files, boards_before, task_events, attempts, counted } }
+        let (boards_before, attempts) = (Arc::default(), Arc::default());
+        Self { state: AppState { server, local_files, boards_before, attempts, counted } }
     }
 
     /// Pages, API, metrics and assets. Requests must name one of `hosts`.

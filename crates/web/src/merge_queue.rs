@@ -4,27 +4,20 @@ use std::cmp::Reverse;
 
 use board::{Board, Merge, Session, SessionStatus, Timestamp};
 
-use super::person::Person;
-use super::problem::Problem;
-use super::{AppState, ProjectRequest};
-
 /// Merges that are told.
 const MERGES: usize = 20;
 
-impl AppState {
-    /// The sessions whose work is being verified, in the order in which they came, and since when.
-    pub(super) async fn verifying<'a>(
-        &self,
-        person: &Person,
-        open: &'a ProjectRequest,
-    ) -> Result<Vec<(&'a Session, Option<Timestamp>)>, Problem> {
-        let ended = self.task_events.ended(self.server.control().store().as_ref(), &open.id).await;
-        let ended = ended.map_err(|error| person.problem(&error))?;
-        let live = open.board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying);
-        let mut found: Vec<_> = live.collect();
-        found.sort_by_key(|session| (ended.get(&session.id).map(|(seq, _)| *seq), session.id));
-        Ok(found.into_iter().map(|session| (session, ended.get(&session.id).map(|(_, at)| *at))).collect())
-    }
+/// The sessions whose work is being verified, in the order in which their processes ended.
+pub(super) fn verifying(board: &Board) -> Vec<&Session> {
+    let mut found: Vec<_> =
+        board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying).collect();
+    found.sort_by_key(|session| (session.process_ended, session.id));
+    found
+}
+
+/// When a session's process ended.
+pub(super) fn ended_at(session: &Session) -> Option<Timestamp> {
+    session.process_ended.map(|(_, at)| at)
 }
 
 /// The last sessions whose work was merged, newest first.

@@ -15,19 +15,18 @@ use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, Ta
 
 /// The next instant at which time alone changes something, so that nobody has to poll.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
-    let leases = board.all_live_sessions().filter_map(|session| session.lease_until);
+    let leases = board.index.leases.get_min().map(|(until, _)| *until).into_iter();
     let messages = waiting_messages(board).map(|message| message.at + board.settings.limits.message_ttl);
     leases.chain(messages).min().map(|at| at + crate::Span(1))
 }
 
 /// Messages from the owner that nobody has read yet, and that can still expire.
 fn waiting_messages(board: &crate::Board) -> impl Iterator<Item = &crate::Message> {
-    board
-        .agents
-        .values()
-        .filter(|agent| agent.chat.live.is_none())
-        .flat_map(|agent| board.unread(agent))
-        .filter(|message| message.from == Party::Owner && !message.expired)
+    let answered = |to: &Party| match to {
+        Party::Agent(agent) => board.agents.get(agent).is_some_and(|agent| agent.chat.live.is_some()),
+        Party::Owner | Party::System => true,
+    };
+    board.unread_from_owner().filter(move |message| !answered(&message.to))
 }
 
 impl AdmitContext<'_> {
@@ -395,8 +394,8 @@ impl AdmitContext<'_> {
             return Err(RefusalReason::RunnersOnly.into());
         }
         let mut happened = Vec::new();
-        let lapsed = |session: &&Session| session.lease_until.is_some_and(|until| until < self.now);
-        for session in self.board.all_live_sessions().filter(lapsed) {
+        let lapsed = self.board.index.leases.iter().take_while(|(until, _)| *until < self.now);
+        for session in lapsed.filter_map(|(_, id)| self.board.sessions.get(id)) {
             let end = ProcessEnd::because(EndReason::Lost);
             happened.extend(self.ended(session, &end, &[], None)?);
         }

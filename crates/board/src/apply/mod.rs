@@ -11,14 +11,16 @@ use crate::event::{Event, EventKind};
 use crate::message::Message;
 use crate::session::Session;
 use crate::task::Task;
-use crate::{Actor, AgentId, MessageId, SessionId, TaskId};
+use crate::{Actor, AgentId, MessageId, SessionId, TaskId, Timestamp};
 
-/// Folds one event into the board. Never fails and never decides: what is odd is left as it is.
+/// Folds one event into the board. It never fails and decides nothing: an event about a task or session
+/// that does not exist changes nothing but the sequence number.
 pub fn apply(board: &mut Board, event: &Event) {
     board.seq += 1;
     let mut fold = Fold { board, event };
     fold.count_call();
     fold.fold();
+    fold.index_event();
 }
 
 /// One event being folded.
@@ -68,15 +70,17 @@ impl Fold<'_> {
             }
             EventKind::LeasesRenewed { sessions, until } => {
                 for session in sessions {
-                    self.session(*session, |session| session.lease_until = Some(*until));
+                    self.renew_lease(*session, *until);
                 }
             }
             EventKind::StopRequested { session, cause } => {
                 self.session(*session, |session| session.stop = Some(*cause))
             }
             EventKind::ProcessEnded { session, end, dod_result, artifacts, usage } => {
+                let ended = (self.board.seq, self.event.at);
                 self.session(*session, |session| {
                     session.status = crate::session::SessionStatus::Verifying;
+                    session.process_ended = Some(ended);
                     session.end = Some(end.clone());
                     session.dod_result = *dod_result;
                     session.artifacts.clone_from(artifacts);
@@ -120,22 +124,18 @@ impl Fold<'_> {
                 let (at, seq) = (self.event.at, self.board.seq);
                 let (from, to, content) = (from.clone(), to.clone(), content.clone());
                 let related_task = *related_task;
-                self.board.messages.push_back(Arc::new(Message {
-                    id: *message,
-                    from,
-                    to,
-                    content,
-                    related_task,
-                    at,
-                    seq,
-                    expired: false,
-                }));
+                let message = Message { id: *message, from, to, content, related_task, at, seq, expired: false };
+                self.board.index.add_message(&message);
+                self.board.messages.push_back(Arc::new(message));
                 self.acknowledge();
             }
             EventKind::MessagesShown { session, upto } => {
                 self.session(*session, |session| session.shown_upto = Some(*upto));
             }
-            EventKind::MessageExpired { message } => self.message(*message, |message| message.expired = true),
+            EventKind::MessageExpired { message } => {
+                self.board.index.unread_from_owner.remove(message);
+                self.message(*message, |message| message.expired = true);
+            }
         }
     }
 
@@ -149,10 +149,10 @@ impl Fold<'_> {
             session.calls = session.calls.saturating_add(calls);
             session.messages += u32::from(sent);
             session.last_call_at = at;
-            if session.driver == crate::session::Driver::Attached {
-                session.lease_until = Some(lease);
-            }
         });
+        if self.board.sessions.get(&id).is_some_and(|session| session.driver == crate::session::Driver::Attached) {
+            self.renew_lease(id, lease);
+        }
     }
 
     fn roster_applied(&mut self, present: &[AgentSpec], left: &[AgentId]) {
@@ -184,6 +184,35 @@ impl Fold<'_> {
     fn task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
         if let Some(task) = self.board.tasks.get_mut(&id) {
             change(Arc::make_mut(task));
+        }
+    }
+
+    /// Changes what the index knows of a task: its status, assignee or live session.
+    fn indexed_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
+        let Some(before) = self.board.tasks.get(&id).cloned() else { return };
+        self.board.index.remove_task(&before);
+        self.task(id, change);
+        if let Some(after) = self.board.tasks.get(&id) {
+            self.board.index.add_task(after);
+        }
+    }
+
+    /// Sets until when a session lives without being renewed.
+    fn renew_lease(&mut self, id: SessionId, until: Timestamp) {
+        let Some(before) = self.board.sessions.get(&id).map(|session| (session.is_live(), session.lease_until)) else {
+            return;
+        };
+        self.session(id, |session| session.lease_until = Some(until));
+        if let (true, from) = before {
+            self.board.index.move_lease(id, from, Some(until));
+        }
+    }
+
+    /// Adds the event to the history of every task it is about.
+    fn index_event(&mut self) {
+        let of_session = self.event.what.session().and_then(|id| self.board.sessions.get(&id)?.task());
+        for task in self.event.what.tasks().into_iter().chain(of_session) {
+            self.board.index.add_event(task, self.board.seq);
         }
     }
 

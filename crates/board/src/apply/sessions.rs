@@ -26,13 +26,14 @@ impl Fold<'_> {
     pub(super) fn session_claimed(&mut self, claimed: Claimed<'_>) {
         let id = claimed.session;
         let by_hand = *claimed.driver == Driver::Hand;
-        self.board.sessions.insert(id, Arc::new(self.fresh_session(&claimed)));
+        let session = self.fresh_session(&claimed);
+        self.board.index.add_session(&session);
+        self.board.sessions.insert(id, Arc::new(session));
         if let Some(credential) = claimed.credential {
             self.board.credentials.insert(credential.clone(), id);
         }
-        self.board.live_by_agent.entry(claimed.agent.clone()).or_default().insert(id);
         match claimed.purpose {
-            Purpose::Task(task) => self.task(task, |task| {
+            Purpose::Task(task) => self.indexed_task(task, |task| {
                 task.live = Some(id);
                 task.generation = claimed.generation;
                 task.used.sessions += 1;
@@ -77,6 +78,7 @@ impl Fold<'_> {
             messages: 0,
             shown_upto: None,
             end: None,
+            process_ended: None,
             ended_at: None,
             dod_result: None,
             workspace: None,
@@ -96,12 +98,7 @@ impl Fold<'_> {
             session.ended_at = Some(at);
             session.verdict = verdict.cloned();
         });
-        if let Some(live) = self.board.live_by_agent.get_mut(&session.agent) {
-            live.remove(&id);
-            if live.is_empty() {
-                self.board.live_by_agent.remove(&session.agent);
-            }
-        }
+        self.board.index.end_session(&session);
         match (session.purpose, verdict) {
             (Purpose::Chat, _) => self.chat_ended(&session),
             (Purpose::Task(task), verdict) => {
@@ -109,7 +106,7 @@ impl Fold<'_> {
                 let next = self.board.tasks.get(&task).map_or(0, |task| task.used.idle_sessions) + 1;
                 let pause = at + fuel::backoff(self.board, next);
                 let waiting = verdict == Some(&Verdict::None(Inconclusive::Waiting));
-                self.task(task, |task| {
+                self.indexed_task(task, |task| {
                     task.live = None;
                     task.last_session = Some(id);
                     task.waiting_since = session.wait_given.filter(|_| waiting);
@@ -174,7 +171,8 @@ impl Fold<'_> {
     pub(super) fn acknowledge(&mut self) {
         let Actor::Session(id) = self.event.by else { return };
         let Some(session) = self.board.sessions.get(&id).cloned() else { return };
-        if let Some(shown) = session.shown_upto {
+        if let (Some(shown), Some(agent)) = (session.shown_upto, self.board.agents.get(&session.agent).cloned()) {
+            self.board.index.read_messages(&agent, shown);
             self.agent(&session.agent, |agent| agent.read_upto = agent.read_upto.max(shown));
         }
     }

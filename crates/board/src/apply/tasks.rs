@@ -32,8 +32,8 @@ impl Fold<'_> {
             for dependency in &new.dependencies {
                 self.task(*dependency, |dependency| dependency.dependents.push(new.id));
             }
+            self.board.index.add_task(&task);
             self.board.tasks.insert(new.id, Arc::new(task));
-            self.index(new.id);
             self.mark_changed(new.id, ChangeScope::Change);
         }
         if let (Some(key), Some(first)) = (key, tasks.first()) {
@@ -96,12 +96,10 @@ impl Fold<'_> {
     }
 
     pub(super) fn task_assigned(&mut self, id: TaskId, assignee: Option<&AgentId>) {
-        self.unindex(id);
-        self.task(id, |task| {
+        self.indexed_task(id, |task| {
             task.assignee = assignee.cloned();
             task.waiting_since = None;
         });
-        self.index(id);
         self.mark_changed(id, ChangeScope::Change);
     }
 
@@ -122,8 +120,7 @@ impl Fold<'_> {
     pub(super) fn task_moved(&mut self, id: TaskId, to: Status, by: &Party, reason: Option<&str>) {
         let (at, seq) = (self.event.at, self.board.seq);
         let reason = reason.unwrap_or_default().to_owned();
-        self.unindex(id);
-        self.task(id, |task| {
+        self.indexed_task(id, |task| {
             let from = std::mem::replace(&mut task.status, to);
             let lifted = task.block.take();
             task.status_at = at;
@@ -145,7 +142,6 @@ impl Fold<'_> {
                 task.used.attempts = 0;
             }
         });
-        self.index(id);
         self.mark_changed(id, ChangeScope::Change);
     }
 
@@ -166,23 +162,6 @@ impl Fold<'_> {
             let watchers: Vec<_> = waiting.chain(task.parent).chain([id]).collect();
             for watcher in watchers {
                 self.task(watcher, |watcher| watcher.marks.children = seq);
-            }
-        }
-    }
-
-    fn index(&mut self, id: TaskId) {
-        let Some(task) = self.board.tasks.get(&id) else { return };
-        if let (Some(agent), Kind::Task, false) = (&task.assignee, task.kind, task.is_settled()) {
-            self.board.open_by_assignee.entry(agent.clone()).or_default().insert(id);
-        }
-    }
-
-    fn unindex(&mut self, id: TaskId) {
-        let Some(agent) = self.board.tasks.get(&id).and_then(|task| task.assignee.clone()) else { return };
-        if let Some(open) = self.board.open_by_assignee.get_mut(&agent) {
-            open.remove(&id);
-            if open.is_empty() {
-                self.board.open_by_assignee.remove(&agent);
             }
         }
     }

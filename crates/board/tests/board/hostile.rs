@@ -294,6 +294,7 @@ proptest! {
         let stored: Vec<_> = world.log.iter().map(|e| Event::decode(Event::VERSION, e.at, &e.encode()).unwrap()).collect();
         prop_assert_eq!(&fold(Board::new(Settings::new(project())), &stored), &world.board);
         prop_assert_eq!(&snapshot::decode(&snapshot::encode(&world.board)).unwrap(), &world.board);
+        crate::index::check(&world.board, &world.log);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Is the past as it was?
 
 use board::{Board, Seq, Settings, Status, TaskId};
-use control::{ProcessLifetime, Project, events_after, replay, verify};
-use store::{Snapshot, Store as _};
+use control::{ProcessLifetime, Project};
+use store::{EventLog as _, Snapshot, Snapshots as _};
 
 use crate::world::{World, add, id, owner, to};
 
@@ -19,7 +19,7 @@ async fn a_snapshot_and_its_tail_are_the_board() {
     let tail = project.board().seq - snapshot.head.seq;
     assert!(tail <= 1_000, "{tail}");
     let reopened = world.process(ProcessLifetime::ShortLived).await.board();
-    let folded = replay(&world.store, &stream, Board::new(Settings::new(id())), Seq::MAX).await.unwrap();
+    let folded = project.log().replay(&stream, Board::new(Settings::new(id())), Seq::MAX).await.unwrap();
     assert_eq!((*reopened).clone(), folded);
     assert_eq!(reopened, project.board());
 }
@@ -33,14 +33,14 @@ async fn verify_compares_the_live_board_with_the_replayed_one() {
     project.submit(owner(), add("two")).await.unwrap();
     let stream = Project::stream(&id());
     let fresh = || Board::new(Settings::new(id()));
-    assert!(verify(&world.store, &stream, fresh()).await.unwrap().is_sound());
+    assert!(project.log().verify(&stream, fresh()).await.unwrap().is_sound());
     let mut wrong = (*project.board()).clone();
     wrong.tasks.remove(&TaskId(1));
     let head = world.store.head(&stream).await.unwrap();
     let bytes = board::snapshot::encode(&wrong);
     let snapshot = Snapshot { head, format: board::snapshot::SNAPSHOT_FORMAT, bytes };
     world.store.put_snapshot(&stream, snapshot).await.unwrap();
-    let report = verify(&world.store, &stream, fresh()).await.unwrap();
+    let report = project.log().verify(&stream, fresh()).await.unwrap();
     assert_eq!((report.is_sound(), report.live_equals_replay), (false, false));
 }
 
@@ -68,10 +68,10 @@ async fn replay_stops_where_it_is_told() {
     let stream = Project::stream(&id());
     let mut seen = Vec::new();
     for until in 1..=3 {
-        let board = replay(&world.store, &stream, Board::new(Settings::new(id())), until).await.unwrap();
+        let board = project.log().replay(&stream, Board::new(Settings::new(id())), until).await.unwrap();
         seen.push(board.task(TaskId(1)).unwrap().status);
     }
     assert_eq!(seen, [Status::Backlog, Status::Todo, Status::Cancelled]);
-    let tail = events_after::<Board>(&world.store, &stream, 2, 10).await.unwrap();
+    let tail = project.events_after(2, 10).await.unwrap();
     assert_eq!(tail.iter().map(|(seq, event)| (*seq, event.name())).collect::<Vec<_>>(), [(3, "task_moved")]);
 }

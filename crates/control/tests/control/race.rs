@@ -132,9 +132,9 @@ async fn decisions_leave_a_trace() {
     let model = Command::ReportModel { provider: "p".into(), model_id: "m".into() };
     project.submit(Actor::Session(session), model).await.unwrap();
     project.next_action(session).await.unwrap();
-    let trace = project.decisions("ses_1", 10).await.unwrap();
-    let bodies: Vec<_> =
-        trace.iter().map(|decision| (decision.kind.as_str(), decision.seq, decision.body.as_str())).collect();
+    let trace = project.decisions("ses_1", u64::MAX, 10).await.unwrap();
+    let told = trace.iter().rev().map(|one| &one.decision);
+    let bodies: Vec<_> = told.map(|decision| (decision.kind.as_str(), decision.seq, decision.body.as_str())).collect();
     assert_eq!(
         bodies,
         [
@@ -146,5 +146,5 @@ async fn decisions_leave_a_trace() {
             ("next_action", 9, r#"{"action":"get_task","state":"needs_task","row":"N2.8","reason":null}"#),
         ]
     );
-    assert_eq!(project.decisions("w", 10).await.unwrap().len(), 1);
+    assert_eq!(project.decisions("w", u64::MAX, 10).await.unwrap().len(), 1);
 }

@@ -124,7 +124,7 @@ impl ToolHandler for HealthCheck {
     type Answer = Health;
 
     async fn run(self, call: Call) -> Result<Health, ControlError> {
-        call.server().control().store().streams().await?;
+        call.server().control().log().streams().await?;
         Ok(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
     }
 }

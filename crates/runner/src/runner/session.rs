@@ -44,9 +44,8 @@ pub(super) async fn claim(
     purpose: Purpose,
 ) -> Result<Option<(Claimed, Session)>, ControlError> {
     let project = &inner.project;
-    let random = |error: &dyn std::fmt::Display| ControlError::Store(store_failed(error));
-    let credential = NewSecret::for_session(&project.board().settings.id).map_err(|error| random(&error))?;
-    let spawn = NewSecret::generate("spn").map_err(|error| random(&error))?;
+    let credential = NewSecret::for_session(&project.board().settings.id)?;
+    let spawn = NewSecret::generate("spn")?;
     let spawn: SpawnId = spawn.reveal()[..28].parse().expect("letters and digits are a name");
     let hash = token_hash(credential.reveal());
     let driver = Driver::Runner { runner: inner.options.id.clone(), spawn: spawn.clone() };
@@ -59,10 +58,6 @@ pub(super) async fn claim(
         Err(ControlError::Refused(_)) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn store_failed(error: &dyn std::fmt::Display) -> store::StoreError {
-    store::StoreError::Failed(error.to_string())
 }
 
 /// Starts the client of a claimed session and sees to it until the board knows how it ended.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use board::{Board, Limits};
-use control::{Project, events_after};
+use control::Project;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
@@ -206,7 +206,7 @@ async fn assert_unharmed(server: &TestServer, credential: &str, heads: &[u64]) {
     assert_eq!(client.must("get_my_profile", json!({})).await["id"], "w1");
     for ((name, _), head) in PROJECTS.iter().zip(heads) {
         let stream = Project::stream(&name.parse().unwrap());
-        let since = events_after::<Board>(server.store.as_ref(), &stream, *head, 10_000).await.unwrap();
+        let since = server.control.log().events_after::<Board>(&stream, *head, 10_000).await.unwrap();
         let changed: Vec<_> = since.iter().filter(|(_, event)| event.name() != "calls_counted").collect();
         assert!(changed.is_empty(), "{name}: {changed:?}");
     }

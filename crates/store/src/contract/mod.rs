@@ -3,16 +3,20 @@
 //! Each contract is a function that takes a fresh storage. [`contract_tests!`](crate::contract_tests)
 //! makes a test of every one of them.
 
+mod decisions;
 mod log;
 mod race;
-mod snapshots_and_decisions;
+mod snapshots;
+mod subscriptions;
 
 use std::future::Future;
 use std::sync::Arc;
 
+pub use decisions::*;
 pub use log::*;
 pub use race::*;
-pub use snapshots_and_decisions::*;
+pub use snapshots::*;
+pub use subscriptions::*;
 
 use crate::{MemoryStore, NewEvent, Seq, Store, StoredEvent, StreamName};
 
@@ -20,6 +24,12 @@ use crate::{MemoryStore, NewEvent, Seq, Store, StoredEvent, StreamName};
 pub trait Storage {
     /// Another handle to it, such as another process has.
     fn handle(&self) -> impl Future<Output = Arc<dyn Store>>;
+
+    /// Breaks every connection that handles have, as a restart of the server behind them does. A
+    /// store without connections has nothing to lose.
+    fn interrupt(&self) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
 }
 
 impl Storage for MemoryStore {
@@ -49,13 +59,18 @@ macro_rules! contract_tests {
             waiting_appends_all_get_through,
             racing_appends_have_one_winner_each,
             racing_batches_are_not_mixed,
+            readers_see_whole_batches,
             newest_snapshot_is_kept,
             snapshot_of_another_format_is_ignored,
             snapshot_makes_no_stream,
+            large_snapshot_comes_back,
             subscriber_knows_the_end_at_once,
             subscriber_sees_own_appends,
             subscriber_sees_foreign_appends,
-            decisions_come_oldest_first_by_subject,
+            subscription_outlives_a_lost_connection,
+            dropped_handle_leaves_the_others_alone,
+            decisions_come_newest_first_by_subject,
+            concurrent_decisions_are_all_kept,
             decisions_are_forgotten_beyond_the_retention,
         }
     };

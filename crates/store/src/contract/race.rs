@@ -84,3 +84,26 @@ pub async fn waiting_appends_all_get_through(storage: &impl Storage) {
         assert_eq!(store.verify(&name).await.unwrap().damage, []);
     }
 }
+
+/// E2: a long append is seen whole or not at all, and nobody has to wait for it to read.
+pub async fn readers_see_whole_batches(storage: &impl Storage) {
+    const LONG: u64 = 20_000;
+    let (writer, reader) = (storage.handle().await, storage.handle().await);
+    writer.append(&StreamName::installation(), 0, vec![event("other")]).await.unwrap();
+    let batch = vec![event("long"); LONG as usize];
+    let appending = tokio::spawn(async move { writer.append(&project(), 0, batch).await });
+    loop {
+        let over = appending.is_finished();
+        assert_eq!(reader.read(&StreamName::installation(), 0, 10).await.unwrap().len(), 1);
+        let head = reader.head(&project()).await.unwrap().seq;
+        assert!(head == 0 || head == LONG, "half a batch is seen: {head}");
+        let last = reader.read(&project(), LONG - 1, 10).await.unwrap();
+        assert!(last.is_empty() || seqs(&last) == [LONG]);
+        if over {
+            assert_eq!(head, LONG);
+            break;
+        }
+        yield_now().await;
+    }
+    appending.await.unwrap().unwrap();
+}

@@ -9,14 +9,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
 use super::schema;
-use crate::StoreError;
+use crate::{Cause, StoreError};
 
 /// How long we wait for other processes' writes.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How often we look whether the lock is free. SQLite has no queue: whoever looks often gets in.
-const LOOK: Duration = Duration::from_millis(1);
+const BUSY_LIMIT: Duration = Duration::from_secs(60);
+/// How often the lock is tried again. SQLite has no queue for it: the process that tries most often gets it.
+const BUSY_RETRY: Duration = Duration::from_millis(1);
 /// How many unused connections are kept.
-const SPARE: usize = 4;
+const MAX_IDLE: usize = 4;
 
 /// Connections to one file, opened as they are needed.
 pub(super) struct Pool {
@@ -46,7 +46,7 @@ impl Pool {
         let conn = self.take()?;
         let result = work(&conn).map_err(|error| self.failure(error))?;
         let mut idle = self.idle();
-        if idle.len() < SPARE {
+        if idle.len() < MAX_IDLE {
             idle.push(conn);
         }
         Ok(result)
@@ -69,8 +69,8 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
         if count == 0 {
             waiting = Instant::now();
         }
-        thread::sleep(LOOK);
-        waiting.elapsed() < PATIENCE
+        thread::sleep(BUSY_RETRY);
+        waiting.elapsed() < BUSY_LIMIT
     }))?;
     // Otherwise a query is prepared anew for every value bound to it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -79,11 +79,11 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Tries `work` again while another process is in the way, for what SQLite itself does not wait for.
-pub(super) fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+pub(super) fn retry_while_busy<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let waiting = Instant::now();
     loop {
         match work() {
-            Err(error) if is_busy(&error) && waiting.elapsed() < PATIENCE => thread::sleep(LOOK),
+            Err(error) if is_busy(&error) && waiting.elapsed() < BUSY_LIMIT => thread::sleep(BUSY_RETRY),
             result => return result,
         }
     }
@@ -98,29 +98,31 @@ fn is_busy(error: &Error) -> bool {
 
 /// What a failure of SQLite on the file `path` means to the caller.
 pub(super) fn failure(path: &Path, error: Error) -> StoreError {
-    let path = || path.to_path_buf();
+    let location = || path.display().to_string();
     let code = match &error {
         Error::SqliteFailure(code, _) => code,
         Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..) | Error::IntegralValueOutOfRange(..) => {
             return StoreError::Damaged(error.to_string());
         }
-        _ => return StoreError::Failed(error.to_string()),
+        _ => return StoreError::failed(error),
     };
     match code.code {
-        _ if is_busy(&error) => StoreError::Busy { seconds: PATIENCE.as_secs() },
-        ErrorCode::DiskFull => StoreError::DiskFull { path: path() },
-        ErrorCode::SystemIoFailure if is_out_of_space(code) => StoreError::DiskFull { path: path() },
+        _ if is_busy(&error) => StoreError::Busy { waited: BUSY_LIMIT },
+        ErrorCode::DiskFull => StoreError::Full { location: location(), source: Cause::new(error) },
+        ErrorCode::SystemIoFailure if is_out_of_space(code) => {
+            StoreError::Full { location: location(), source: Cause::new(error) }
+        }
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
-            StoreError::Damaged(format!("{}: {error}", path().display()))
+            StoreError::Damaged(format!("{}: {error}", path.display()))
         }
         // Only a row that the stream's head does not know of can be in the way of a new one.
         ErrorCode::ConstraintViolation => {
             StoreError::Damaged(format!("there is something after the end of the stream: {error}"))
         }
         ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
-            StoreError::Open { path: path(), reason: error.to_string() }
+            StoreError::Unavailable { location: location(), source: Cause::new(error) }
         }
-        _ => StoreError::Failed(error.to_string()),
+        _ => StoreError::failed(error),
     }
 }
 

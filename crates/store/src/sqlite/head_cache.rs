@@ -1,5 +1,5 @@
-//! How far is a stream, asked often? While nobody has written, the answer is the one of before, and
-//! the index of the write-ahead log tells whether anybody has, without a transaction.
+//! Where does a stream end, when it is asked for every call? While nobody has written, the last answer
+//! holds; and the header of the write-ahead log's index shows whether anybody has, without a query.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,14 +14,16 @@ use super::connection::Pool;
 use super::reader;
 use crate::{Head, StoreError, StreamName};
 
-/// The header of the index, which is kept twice: see "WAL-index File Format" of SQLite's documentation.
-/// It has a counter and a checksum, so every commit of any process makes it another one.
+/// The header of the index is kept twice: see "WAL-index File Format" in SQLite's documentation. It has
+/// a counter and a checksum, so every commit of any process changes it.
 const HEADER: usize = 48;
 
-/// Whoever asks less often than this is served sooner without all that.
+type Header = [u8; HEADER];
+
+/// Below this many calls the plain query is cheaper than opening the index.
 const CALLS_BEFORE_CACHING: u32 = 8;
 
-/// What is known of the heads while the index looks like this.
+/// The heads that were queried while the index had its present header.
 #[derive(Default)]
 pub(super) struct HeadCache {
     state: Mutex<State>,
@@ -32,7 +34,7 @@ struct State {
     /// How often it was asked without an index.
     asked: u32,
     index: Option<WalIndex>,
-    header: Option<[u8; HEADER]>,
+    header: Option<Header>,
     heads: HashMap<StreamName, Head>,
 }
 
@@ -46,20 +48,19 @@ struct WalIndex {
 }
 
 impl HeadCache {
-    pub(super) fn head(&self, pool: &Pool, stream: &StreamName) -> Result<Head, StoreError> {
-        let before = {
-            let mut state = self.state();
-            let header = state.read_header(pool);
-            if let (Some(header), Some(known)) = (header, state.header)
-                && header == known
-                && let Some(head) = state.heads.get(stream)
-            {
-                return Ok(*head);
-            }
-            header
-        };
+    /// The head, if nobody has written since it was last queried. Costs one read of 96 bytes that
+    /// are always in memory, so it may be asked on a runtime's thread.
+    pub(super) fn known(&self, stream: &StreamName) -> Option<Head> {
+        let state = self.state();
+        let header = state.index.as_ref()?.header()?;
+        (state.header == Some(header)).then(|| state.heads.get(stream).copied()).flatten()
+    }
+
+    /// Queries the head and remembers it. Blocks.
+    pub(super) fn query(&self, pool: &Pool, stream: &StreamName) -> Result<Head, StoreError> {
+        let before = self.state().header_or_open(pool);
         let head = pool.with(|conn| reader::head(conn, stream))?;
-        self.state().learn(pool, before, stream, head);
+        self.state().learn(before, stream, head);
         Ok(head)
     }
 
@@ -69,9 +70,10 @@ impl HeadCache {
 }
 
 impl State {
-    /// A head that was read between two looks at the same header belongs to it.
-    fn learn(&mut self, pool: &Pool, before: Option<[u8; HEADER]>, stream: &StreamName, head: Head) {
-        if before.is_none() || self.read_header(pool) != before {
+    /// Remembers a head that was queried between two equal readings of the header: nobody wrote in
+    /// between, so the head belongs to that header.
+    fn learn(&mut self, before: Option<Header>, stream: &StreamName, head: Head) {
+        if before.is_none() || self.index.as_ref().and_then(WalIndex::header) != before {
             return;
         }
         if self.header != before {
@@ -81,8 +83,8 @@ impl State {
         self.heads.insert(stream.clone(), head);
     }
 
-    /// The header as it is now; `None` if it is just being written, or cannot be read.
-    fn read_header(&mut self, pool: &Pool) -> Option<[u8; HEADER]> {
+    /// The header as it is now. The index is opened only by a process that asks often.
+    fn header_or_open(&mut self, pool: &Pool) -> Option<Header> {
         if self.index.is_none() {
             self.asked += 1;
             if self.asked < CALLS_BEFORE_CACHING {
@@ -91,10 +93,7 @@ impl State {
             self.asked = 0;
             self.index = WalIndex::open(pool);
         }
-        let mut both = [0; 2 * HEADER];
-        self.index.as_ref()?.file.read_exact_at(&mut both, 0).ok()?;
-        let (first, second) = both.split_at(HEADER);
-        (first == second).then(|| first.try_into().ok()).flatten()
+        self.index.as_ref()?.header()
     }
 }
 
@@ -107,5 +106,17 @@ impl WalIndex {
         path.push("-shm");
         let file = File::open(PathBuf::from(path)).ok()?;
         Some(Self { file: ManuallyDrop::new(file), _keeper: keeper })
+    }
+
+    /// The header as it is now; `None` if it is just being written, or cannot be read.
+    ///
+    /// A writer changes the second copy first and the first copy last, with a memory barrier between
+    /// them. Both are read here by one `pread` of the shared page. If the copies differ a writer was
+    /// in between, and the caller asks SQLite instead. If they are equal, they are one commit's.
+    fn header(&self) -> Option<Header> {
+        let mut both = [0; 2 * HEADER];
+        self.file.read_exact_at(&mut both, 0).ok()?;
+        let (first, second) = both.split_at(HEADER);
+        (first == second).then(|| first.try_into().ok()).flatten()
     }
 }

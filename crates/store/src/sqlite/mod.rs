@@ -25,15 +25,15 @@ use self::head_cache::HeadCache;
 use self::reader::StoredSnapshot;
 use self::watch::Watch;
 use self::writer::{Work, Writer};
-use crate::{Decision, Head, NewEvent, Seq, Snapshot, Store, StoreError, StoredEvent, StreamName, Verified};
-
-/// So few events are read sooner than another thread is woken to read them.
-const SHORT: u64 = 64;
+use crate::{
+    Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, Seq, Snapshot, Snapshots, StoreError,
+    StoredEvent, StreamName, Subscription, Verified,
+};
 
 /// A store in a SQLite file. Dropping it waits until what was queued is written.
 pub struct SqliteStore {
     pool: Arc<Pool>,
-    heads: HeadCache,
+    heads: Arc<HeadCache>,
     watch: Arc<Watch>,
     writer: OnceLock<Writer>,
 }
@@ -43,7 +43,7 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let pool = Arc::new(Pool::open(path.as_ref())?);
         let watch = Arc::new(Watch::new(Arc::clone(&pool)));
-        Ok(Self { pool, heads: HeadCache::default(), watch, writer: OnceLock::new() })
+        Ok(Self { pool, heads: Arc::default(), watch, writer: OnceLock::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -55,65 +55,83 @@ impl SqliteStore {
         self.writer.get_or_init(start).write(stream.clone(), work).await
     }
 
-    /// Reads in another thread, for what may take long.
+    /// Reads on a thread that may block: SQLite can wait for a disk or, at worst, for a lock.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let pool = Arc::clone(&self.pool);
-        let reading = tokio::task::spawn_blocking(move || pool.with(work));
-        reading.await.map_err(|error| StoreError::Failed(error.to_string()))?
+        tokio::task::spawn_blocking(move || pool.with(work)).await.map_err(StoreError::failed)?
     }
 }
 
 #[async_trait]
-impl Store for SqliteStore {
+impl EventLog for SqliteStore {
     async fn append(&self, stream: &StreamName, expected: Seq, events: Vec<NewEvent>) -> Result<Head, StoreError> {
         self.write(stream, Work::Append { expected, events }).await
     }
 
     async fn read(&self, stream: &StreamName, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        let length = self.head(stream).await?.seq.saturating_sub(after).min(limit as u64);
         let name = stream.clone();
-        let work = move |conn: &Connection| reader::read(conn, &name, after, limit);
-        if length <= SHORT { self.pool.with(work)? } else { self.blocking(work).await? }
+        self.blocking(move |conn| reader::read(conn, &name, after, limit)).await?
     }
 
     async fn head(&self, stream: &StreamName) -> Result<Head, StoreError> {
-        self.heads.head(&self.pool, stream)
+        // What is known from memory is answered at once; only a query leaves the runtime's thread.
+        if let Some(head) = self.heads.known(stream) {
+            return Ok(head);
+        }
+        let (heads, pool, name) = (Arc::clone(&self.heads), Arc::clone(&self.pool), stream.clone());
+        tokio::task::spawn_blocking(move || heads.query(&pool, &name)).await.map_err(StoreError::failed)?
     }
 
     async fn streams(&self) -> Result<Vec<StreamName>, StoreError> {
-        self.pool.with(reader::streams)
+        self.blocking(reader::streams).await
     }
 
-    async fn put_snapshot(&self, stream: &StreamName, snapshot: Snapshot) -> Result<(), StoreError> {
-        self.write(stream, Work::Snapshot(snapshot)).await.map(drop)
-    }
-
-    async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
-        match self.pool.with(|conn| reader::snapshot(conn, stream)) {
-            Ok(kept) => Ok(kept.and_then(StoredSnapshot::intact).filter(|snapshot| snapshot.format == format)),
-            Err(StoreError::Damaged(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn subscribe(&self, stream: &StreamName) -> tokio::sync::watch::Receiver<Seq> {
-        self.watch.subscribe(stream)
-    }
-
-    async fn record(&self, stream: &StreamName, decisions: Vec<Decision>) -> Result<(), StoreError> {
-        self.write(stream, Work::Record(decisions)).await.map(drop)
-    }
-
-    async fn decisions(&self, stream: &StreamName, subject: &str, limit: usize) -> Result<Vec<Decision>, StoreError> {
-        self.pool.with(|conn| reader::decisions(conn, stream, subject, limit))
+    async fn subscribe(&self, stream: &StreamName) -> Result<Subscription, StoreError> {
+        let (watch, name) = (Arc::clone(&self.watch), stream.clone());
+        let subscribed = tokio::task::spawn_blocking(move || watch.subscribe(&name)).await;
+        subscribed.map_err(StoreError::failed)?.map(Subscription::new)
     }
 
     async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
         let name = stream.clone();
         self.blocking(move |conn| verify::verify(conn, &name)).await
+    }
+}
+
+#[async_trait]
+impl Snapshots for SqliteStore {
+    async fn put_snapshot(&self, stream: &StreamName, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.write(stream, Work::Snapshot(snapshot)).await.map(drop)
+    }
+
+    async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
+        let name = stream.clone();
+        match self.blocking(move |conn| reader::snapshot(conn, &name)).await {
+            Ok(kept) => Ok(kept.and_then(StoredSnapshot::intact).filter(|snapshot| snapshot.format == format)),
+            Err(StoreError::Damaged(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl DecisionLog for SqliteStore {
+    async fn record(&self, stream: &StreamName, decisions: Vec<Decision>) -> Result<(), StoreError> {
+        self.write(stream, Work::Record(decisions)).await.map(drop)
+    }
+
+    async fn decisions(
+        &self,
+        stream: &StreamName,
+        subject: &str,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<RecordedDecision>, StoreError> {
+        let (name, subject) = (stream.clone(), subject.to_owned());
+        self.blocking(move |conn| reader::decisions(conn, &name, &subject, before, limit)).await
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::proof::Proof;
-use crate::{Decision, Hash, Head, Seq, Snapshot, StoreError, StoredEvent, StreamName};
+use crate::{Decision, Hash, Head, RecordedDecision, Seq, Snapshot, StoreError, StoredEvent, StreamName};
 
 /// A stream that has been written to, if only a snapshot or a decision.
 pub(super) struct Stream {
@@ -114,25 +114,26 @@ pub(super) fn decisions(
     conn: &Connection,
     name: &StreamName,
     subject: &str,
+    before: u64,
     limit: usize,
-) -> rusqlite::Result<Vec<Decision>> {
+) -> rusqlite::Result<Vec<RecordedDecision>> {
     let mut query = conn.prepare_cached(
-        "SELECT at, decisions.seq, kind, subject, body
+        "SELECT at, decisions.seq, kind, subject, body, number
          FROM decisions JOIN streams ON streams.id = decisions.stream
-         WHERE name = ?1 AND subject = ?2 ORDER BY number DESC LIMIT ?3",
+         WHERE name = ?1 AND subject = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4",
     )?;
-    let rows = query.query_map(params![name.as_str(), subject, signed(limit as u64)], |row| {
-        Ok(Decision {
+    let bounds = params![name.as_str(), subject, signed(before), signed(limit as u64)];
+    let rows = query.query_map(bounds, |row| {
+        let decision = Decision {
             at: row.get(0)?,
             seq: unsigned(row, 1)?,
             kind: row.get(2)?,
             subject: row.get(3)?,
             body: row.get(4)?,
-        })
+        };
+        Ok(RecordedDecision { number: unsigned(row, 5)?, decision })
     })?;
-    let mut newest = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    newest.reverse();
-    Ok(newest)
+    rows.collect()
 }
 
 impl StoredSnapshot {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connection::{connect, failure, patiently};
-use crate::StoreError;
+use super::connection::{connect, failure, retry_while_busy};
+use crate::{Cause, StoreError};
 
 /// What leads from each schema version to the next, beginning with the empty file.
 pub(super) const MIGRATIONS: &[&str] = &[V1];
@@ -60,7 +60,7 @@ pub(super) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
         return Ok(());
     }
     let fail = |error| failure(path, error);
-    patiently(|| conn.pragma_update(None, "journal_mode", "wal")).map_err(fail)?;
+    retry_while_busy(|| conn.pragma_update(None, "journal_mode", "wal")).map_err(fail)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
     // Again, under the lock: another process may have been first.
     let missing = missing(&tx, path, migrations)?;
@@ -83,8 +83,8 @@ fn missing<'a>(conn: &Connection, path: &Path, migrations: &'a [&'a str]) -> Res
         return Err(StoreError::NewerSchema { found, known });
     }
     if found <= 0 && tables > 0 {
-        let reason = "it is the database of another program".into();
-        return Err(StoreError::Open { path: path.into(), reason });
+        let source = Cause::new("it is the database of another program");
+        return Err(StoreError::Unavailable { location: path.display().to_string(), source });
     }
     Ok(&migrations[found.max(0) as usize..])
 }
@@ -93,7 +93,7 @@ fn missing<'a>(conn: &Connection, path: &Path, migrations: &'a [&'a str]) -> Res
 /// caller holds the write lock.
 fn back_up(path: &Path, version: usize) -> Result<(), StoreError> {
     let part = beside(path, version, "part");
-    let cannot = |error: std::io::Error| StoreError::Failed(format!("cannot back up: {error}"));
+    let cannot = |error: std::io::Error| StoreError::failed(format!("cannot back up: {error}"));
     match fs::remove_file(&part) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot(error)),
         _ => {}

@@ -37,19 +37,18 @@ impl Watch {
         Self { pool, state: Mutex::default() }
     }
 
-    pub(super) fn subscribe(self: &Arc<Self>, stream: &StreamName) -> watch::Receiver<Seq> {
-        // The lock is held while the head is read, so that an append is seen by the one or told
-        // to the other.
+    /// Blocks, and fails if the head cannot be read.
+    pub(super) fn subscribe(self: &Arc<Self>, stream: &StreamName) -> Result<watch::Receiver<Seq>, StoreError> {
+        // The lock is held while the head is read: an append that comes meanwhile is either in the
+        // head that is read, or is reported to the new receiver afterwards.
         let mut state = self.state();
+        let head = self.pool.with(|conn| reader::head(conn, stream))?;
         let receiver = state.ends.entry(stream.clone()).or_default().subscribe();
-        match self.pool.with(|conn| reader::head(conn, stream)) {
-            Ok(head) => state.reached(stream, head.seq),
-            Err(error) => tracing::warn!(%stream, %error, "cannot read the head"),
-        }
+        state.reached(stream, head.seq);
         if state.poller.is_none() {
             state.poller = self.start();
         }
-        receiver
+        Ok(receiver)
     }
 
     /// Tells subscribers that the stream has come to `seq`.
@@ -166,7 +165,7 @@ mod tests {
         let watch = Arc::new(Watch::new(Arc::new(pool)));
         assert!(watch.state().poller.is_none());
         for _ in 0..2 {
-            let receiver = watch.subscribe(&StreamName::installation());
+            let receiver = watch.subscribe(&StreamName::installation()).unwrap();
             assert!(watch.state().poller.is_some());
             drop(receiver);
             let started = Instant::now();

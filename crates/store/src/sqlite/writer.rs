@@ -52,10 +52,9 @@ impl Writer {
     }
 
     pub(super) async fn write(&self, stream: StreamName, work: Work) -> Outcome {
-        let stopped = || StoreError::Failed("the writing thread has stopped".into());
         let (reply, answer) = oneshot::channel();
-        self.jobs.send(Job { stream, work, reply }).map_err(|_| stopped())?;
-        answer.await.map_err(|_| stopped())?
+        self.jobs.send(Job { stream, work, reply }).map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Waits until everything queued is written.

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::{Store, StoreError};
+use store::{EventLog as _, StoreError};
 
 use crate::file::{File, event, events, project};
 

@@ -3,7 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use store::{Damage, Hash, Head, Snapshot, SqliteStore, Store, StoreError, StreamName, Verified};
+use store::{
+    Damage, EventLog as _, Hash, Head, Snapshot, Snapshots as _, SqliteStore, StoreError, StreamName, Verified,
+};
 
 use crate::file::{File, event, project};
 

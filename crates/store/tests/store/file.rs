@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rusqlite::{Connection, Params};
-use store::{NewEvent, Seq, SqliteStore, Store, StreamName};
+use store::{EventLog as _, NewEvent, Seq, SqliteStore, StreamName};
 use tempfile::TempDir;
 
 /// A directory with a store's file in it.

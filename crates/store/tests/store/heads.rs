@@ -1,6 +1,6 @@
 //! Is the head that is told always the newest, however often it is asked?
 
-use store::{NewEvent, SqliteStore, Store, StreamName};
+use store::{EventLog as _, NewEvent, SqliteStore, StreamName};
 
 fn event() -> NewEvent {
     NewEvent { at: 0, kind: "x".into(), version: 1, body: "{}".into() }

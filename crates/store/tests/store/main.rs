@@ -10,3 +10,4 @@ mod disk_full;
 mod file;
 mod heads;
 mod opening;
+mod runtime;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use rusqlite::Connection;
-use store::{SqliteStore, Store, StoreError};
+use store::{EventLog as _, SqliteStore, StoreError};
 
 use crate::file::{File, events, project};
 
@@ -27,7 +27,7 @@ fn the_database_of_another_program_is_refused() {
     let file = File::fresh();
     let conn = Connection::open(file.path()).unwrap();
     conn.execute_batch("CREATE TABLE photos (name TEXT)").unwrap();
-    assert!(matches!(refusal(&file), StoreError::Open { .. }));
+    assert!(matches!(refusal(&file), StoreError::Unavailable { .. }));
 }
 
 /// E3
@@ -45,7 +45,7 @@ async fn a_newer_schema_is_refused_before_anything_is_touched() {
 fn a_directory_that_is_not_there_cannot_be_opened() {
     let file = File::fresh();
     let error = SqliteStore::open(file.path().join("deeper/log.db")).unwrap_err();
-    assert!(matches!(error, StoreError::Open { .. }), "{error:?}");
+    assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
 }
 
 /// E3

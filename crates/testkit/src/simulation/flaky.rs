@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use store::{
-    Decision, Head, MemoryStore, NewEvent, Seq, Snapshot, Store, StoreError, StoredEvent, StreamName, Verified,
+    Decision, DecisionLog, EventLog, Head, MemoryStore, NewEvent, RecordedDecision, Seq, Snapshot, Snapshots,
+    StoreError, StoredEvent, StreamName, Subscription, Verified,
 };
-use tokio::sync::watch;
 
 pub(super) struct FlakyStore {
     inner: MemoryStore,
@@ -48,17 +48,17 @@ pub(super) enum Faults {
 }
 
 #[async_trait]
-impl Store for FlakyStore {
+impl EventLog for FlakyStore {
     async fn append(&self, stream: &StreamName, expected: Seq, events: Vec<NewEvent>) -> Result<Head, StoreError> {
         if self.fails() {
-            return Err(StoreError::Failed("simulated: nothing was written".into()));
+            return Err(StoreError::failed("simulated: nothing was written"));
         }
         let appended = self.inner.append(stream, expected, events).await;
         if let Err(StoreError::Conflict { .. }) = appended {
             self.conflicts.fetch_add(1, Ordering::Relaxed);
         }
         if appended.is_ok() && self.fails() {
-            return Err(StoreError::Failed("simulated: written, but the answer was lost".into()));
+            return Err(StoreError::failed("simulated: written, but the answer was lost"));
         }
         appended
     }
@@ -75,6 +75,17 @@ impl Store for FlakyStore {
         self.inner.streams().await
     }
 
+    async fn subscribe(&self, stream: &StreamName) -> Result<Subscription, StoreError> {
+        self.inner.subscribe(stream).await
+    }
+
+    async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
+        self.inner.verify(stream).await
+    }
+}
+
+#[async_trait]
+impl Snapshots for FlakyStore {
     async fn put_snapshot(&self, stream: &StreamName, snapshot: Snapshot) -> Result<(), StoreError> {
         self.inner.put_snapshot(stream, snapshot).await
     }
@@ -82,20 +93,21 @@ impl Store for FlakyStore {
     async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
         self.inner.snapshot(stream, format).await
     }
+}
 
-    fn subscribe(&self, stream: &StreamName) -> watch::Receiver<Seq> {
-        self.inner.subscribe(stream)
-    }
-
+#[async_trait]
+impl DecisionLog for FlakyStore {
     async fn record(&self, stream: &StreamName, decisions: Vec<Decision>) -> Result<(), StoreError> {
         self.inner.record(stream, decisions).await
     }
 
-    async fn decisions(&self, stream: &StreamName, subject: &str, limit: usize) -> Result<Vec<Decision>, StoreError> {
-        self.inner.decisions(stream, subject, limit).await
-    }
-
-    async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError> {
-        self.inner.verify(stream).await
+    async fn decisions(
+        &self,
+        stream: &StreamName,
+        subject: &str,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<RecordedDecision>, StoreError> {
+        self.inner.decisions(stream, subject, before, limit).await
     }
 }

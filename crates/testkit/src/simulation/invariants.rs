@@ -5,7 +5,7 @@ use board::{
     SessionStatus, Settings, Status, Task, Timestamp, Verdict, apply, lifecycle, staffing, why,
 };
 use control::{Decider as _, Project};
-use store::Store as _;
+use store::EventLog as _;
 
 use super::world::World;
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use board::{Board, ProjectId, Settings, TaskId};
-use control::{Control, ProcessLifetime, Project, SystemClock, verify};
+use control::{Control, ProcessLifetime, Project, SystemClock};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use store::SqliteStore;
@@ -60,7 +60,7 @@ fn what_was_acknowledged_survives_fifty_kills() {
         let lost: Vec<_> = acknowledged.iter().filter(|id| !board.tasks.contains_key(*id)).collect();
         assert_eq!(lost, Vec::<&TaskId>::new());
         let fresh = Board::new(Settings::new(id.clone()));
-        let report = verify(control.store().as_ref(), &Project::stream(&id), fresh).await.unwrap();
+        let report = control.log().verify(&Project::stream(&id), fresh).await.unwrap();
         assert!(report.is_sound(), "{report:?}");
     });
 }

@@ -2,8 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use board::{Board, Seq};
-use control::{Project, events_after};
+use board::Seq;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -44,8 +43,7 @@ async fn list(
     let limit = page::limit(paging.limit)?;
     let after: Seq = page::cursor(paging.after.as_deref())?.unwrap_or(0);
     let open = state.project(&person, &project).await?;
-    let store = state.server.control().store().as_ref();
-    let found = events_after::<Board>(store, &Project::stream(&open.id), after, limit + 1).await;
+    let found = open.project.events_after(after, limit + 1).await;
     let found = found.map_err(|error| person.problem(&error))?;
     Ok(Json(Page::of(found, limit, |(seq, _)| *seq, |(seq, event)| Event::of(seq, &event))))
 }

@@ -10,7 +10,7 @@ use utoipa_axum::routes;
 
 use super::{NoQuery, Path, Query, words};
 use crate::AppState;
-use crate::merge_queue::{in_the_way, merge_commit, merged};
+use crate::merge_queue::{ended_at, in_the_way, merge_commit, merged, verifying};
 use crate::person::Person;
 use crate::problem::Problem;
 
@@ -68,13 +68,12 @@ async fn queue(
     let open = state.project(&person, &project).await?;
     let board = &open.board;
     let title = |session: &board::Session| session.task().and_then(|id| Some(board.tasks.get(&id)?.title.clone()));
-    let verifying = state.verifying(&person, &open).await?;
-    let verifying = verifying.into_iter().map(|(session, since)| Verifying {
+    let verifying = verifying(board).into_iter().map(|session| Verifying {
         session_id: session.id.to_string(),
         task_id: session.task().map(|id| id.to_string()),
         agent_id: session.agent.to_string(),
         title: title(session),
-        since,
+        since: ended_at(session),
         waits_on: session.waits_to_merge().map(str::to_owned),
         files: in_the_way(session).to_vec(),
     });

@@ -410,10 +410,7 @@ pub(super) struct Project {
 
 impl Project {
     pub(super) fn of(board: &Board, path: String) -> Self {
-        let mut tasks: BTreeMap<_, _> = board::Status::ALL.iter().map(|status| (status.as_str(), 0)).collect();
-        for task in board.tasks.values() {
-            *tasks.entry(task.status.as_str()).or_default() += 1;
-        }
+        let tasks = board::Status::ALL.iter().map(|status| (status.as_str(), board.count(*status))).collect();
         Self {
             id: board.settings.id.to_string(),
             name: board.settings.name.clone(),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{Board, Event, EventKind, ProjectId, Seq, SessionId, Status, TaskId, Timestamp};
-use control::{ControlError, Project, events_after};
+use board::{Event, EventKind, ProjectId, Seq, SessionId, Status, TaskId, Timestamp};
+use control::ControlError;
 use tokio::sync::watch;
 
 use server::{ProjectFollower, ServerState};
@@ -19,20 +19,18 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Up to which event each project is counted.
 pub(crate) type Counted = BTreeMap<ProjectId, Seq>;
 
-/// Follows every project until the server closes.
+/// Follows every project until the server shuts down.
 pub(super) fn begin(server: Arc<ServerState>) -> watch::Receiver<Counted> {
     let (counted, watching) = watch::channel(Counted::default());
     tokio::spawn(async move {
-        let mut follower = Follower {
-            projects: ProjectFollower::new(Arc::clone(&server), None),
-            server,
-            counted,
-            known: HashMap::new(),
-        };
-        while let Err(error) = follower.begin().await {
+        let mut follower =
+            MetricsFollower { projects: ProjectFollower::new(server, None), counted, known: HashMap::new() };
+        // What was before the start is not counted; a project that is added later is counted from its first event.
+        while let Err(error) = follower.projects.find_new(|_, board| board.seq).await {
             tracing::warn!(%error, "events are not counted");
             tokio::time::sleep(PAUSE).await;
         }
+        follower.tell();
         loop {
             if let Err(error) = follower.count().await {
                 tracing::warn!(%error, "events are not counted");
@@ -45,48 +43,25 @@ pub(super) fn begin(server: Arc<ServerState>) -> watch::Receiver<Counted> {
     watching
 }
 
-struct Follower {
-    server: Arc<ServerState>,
+struct MetricsFollower {
     projects: ProjectFollower,
     counted: watch::Sender<Counted>,
     known: HashMap<ProjectId, Begun>,
 }
 
-impl Follower {
-    /// What was before the start is not counted.
-    async fn begin(&mut self) -> Result<(), ControlError> {
-        self.projects.find_new().await?;
-        let mut counted = Counted::default();
-        for source in &self.projects.known {
-            counted.insert(source.id.clone(), source.project.newest().await?.seq);
+impl MetricsFollower {
+    async fn count(&mut self) -> Result<(), ControlError> {
+        self.projects.find_new(|_, _| 0).await?;
+        while let Some((id, events)) = self.projects.events(PAGE).await? {
+            let begun = self.known.entry(id.clone()).or_default();
+            events.iter().for_each(|(_, event)| begun.note(&id, event));
+            self.tell();
         }
-        self.counted.send_replace(counted);
         Ok(())
     }
 
-    async fn count(&mut self) -> Result<(), ControlError> {
-        self.projects.find_new().await?;
-        let store = Arc::clone(self.server.control().store());
-        for source in &mut self.projects.known {
-            source.mark_seen();
-            let begun = self.known.entry(source.id.clone()).or_default();
-            // A project that came later is counted from its first event.
-            let mut last = self.counted.borrow().get(&source.id).copied().unwrap_or(0);
-            loop {
-                let page = events_after::<Board>(store.as_ref(), &Project::stream(&source.id), last, PAGE).await?;
-                for (seq, event) in &page {
-                    begun.note(&source.id, event);
-                    last = *seq;
-                }
-                self.counted.send_modify(|counted| {
-                    counted.insert(source.id.clone(), last);
-                });
-                if page.len() < PAGE {
-                    break;
-                }
-            }
-        }
-        Ok(())
+    fn tell(&self) {
+        self.counted.send_replace(self.projects.positions().map(|(id, seq)| (id.clone(), seq)).collect());
     }
 }
 

@@ -80,7 +80,7 @@ impl AppState {
             let Ok(board) = project.newest().await else { continue };
             heads.insert(id.clone(), board.seq);
             for status in board::Status::ALL {
-                let count = board.tasks.values().filter(|task| task.status == *status).count();
+                let count = board.count(*status);
                 metrics::gauge!("saihai_tasks", "project" => id.to_string(), "status" => status.as_str())
                     .set(count as f64);
             }

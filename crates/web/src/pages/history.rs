@@ -5,8 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use board::{Board, Seq, Task};
-use control::{Project, events_after};
+use board::{Seq, Task};
 
 use super::board::{Column, card, columns};
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
@@ -59,11 +58,10 @@ pub(super) async fn history(
         );
         return Err(error_page(&person)(Problem::not_found(detail, hint)));
     }
-    let store = state.server.control().store();
     let failed = |error| error_page(&person)(person.problem(&error));
-    let then = state.boards_before.board(store.as_ref(), &open.id, at).await.map_err(failed)?;
+    let then = state.boards_before.board(&open, at).await.map_err(failed)?;
     let first = at.saturating_sub(AROUND);
-    let around = events_after::<Board>(store.as_ref(), &Project::stream(&open.id), first, 2 * AROUND as usize).await;
+    let around = open.project.events_after(first, 2 * AROUND as usize).await;
     let around = around.map_err(failed)?;
     let when = around.iter().find(|(seq, _)| *seq == at).map(|(_, event)| event.at);
     let layout = Layout::new(person.clone(), person.say("History", "履歴"), NavItem::History, Some(&open));

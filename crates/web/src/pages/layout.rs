@@ -53,14 +53,13 @@ pub(super) struct ProjectHeader {
 impl ProjectHeader {
     fn of(board: &Board) -> Self {
         let live = |wanted: fn(SessionStatus) -> bool| board.all_live_sessions().filter(|s| wanted(s.status)).count();
-        let stuck = |status| matches!(status, Status::Blocked | Status::Failed);
         Self {
             id: board.settings.id.to_string(),
             name: board.settings.name.clone(),
             paused: board.paused,
             running: live(|status| matches!(status, SessionStatus::Starting | SessionStatus::Running)),
             queued: live(|status| status == SessionStatus::Verifying),
-            stuck: board.tasks.values().filter(|task| stuck(task.status)).count(),
+            stuck: board.count(Status::Blocked) + board.count(Status::Failed),
             seq: board.seq,
         }
     }

@@ -8,7 +8,7 @@ use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
 use super::parts::{Age, TaskLink};
 use super::task::{CheckRow, evidence};
 use crate::AppState;
-use crate::merge_queue::{in_the_way, merge_commit, merged};
+use crate::merge_queue::{ended_at, in_the_way, merge_commit, merged, verifying};
 
 #[derive(Debug, Template)]
 #[template(path = "queue.html")]
@@ -53,10 +53,9 @@ pub(super) async fn queue(
             commit: merge_commit(session).map(|commit| commit.chars().take(10).collect()),
         }
     };
-    let waiting = state.verifying(&person, &open).await.map_err(error_page(&person))?;
     page(&Queue {
         target: board.settings.target_branch.clone(),
-        waiting: waiting.into_iter().map(row).collect(),
+        waiting: verifying(board).into_iter().map(|session| row((session, ended_at(session)))).collect(),
         merged: merged(board).into_iter().map(|session| row((session, session.ended_at))).collect(),
         layout: Layout::new(person.clone(), person.say("Merge queue", "マージ待ち"), NavItem::Queue, Some(&open)),
     })

@@ -16,6 +16,7 @@ use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
 use super::parts::{Age, Note, StatusChip, TaskLink, VerdictBadge, of_session, party_word, priority_word, type_word};
 use crate::person::Person;
+use crate::task_events::newest_events;
 use crate::{AppState, ProjectRequest};
 
 /// Lines of the timeline on one page.
@@ -152,8 +153,7 @@ pub(super) async fn task(
     let task = board.task(id).map_err(refused(&person))?;
     let merged = state.finished(&person, &open, task).await;
     let before = wanted.before.unwrap_or(Seq::MAX);
-    let store = state.server.control().store();
-    let events = state.task_events.of_task(store.as_ref(), &open.id, id, before, EVENTS).await;
+    let events = newest_events(&open.project, board, id, before, EVENTS).await;
     let events = events.map_err(|error| error_page(&person)(person.problem(&error)))?;
     let earlier = (events.len() == EVENTS).then(|| events.last().map(|(seq, _)| *seq)).flatten();
     let refusal = may_edit(board, &person.actor(), task, now)
@@ -163,8 +163,7 @@ pub(super) async fn task(
     let explained = why(board, id, now).map_err(refused(&person))?;
     let mut above: Vec<_> = board.ancestors(task).map(|task| TaskLink::of(task, language)).collect();
     above.reverse();
-    let sessions: Vec<&Session> =
-        board.sessions.values().rev().map(Arc::as_ref).filter(|s| s.task() == Some(id)).take(NEWEST).collect();
+    let sessions: Vec<&Session> = board.sessions_of(id).rev().take(NEWEST).collect();
     let examined = sessions.iter().find(|session| session.workspace.is_some());
     let admits = |command: &Command| board::admit(board, &person.actor(), command, now).is_ok();
     let part = vec![NewTask::titled("a part like no other")];

@@ -5,9 +5,8 @@ mod tail;
 mod verify;
 
 use board::view::EventView;
-use board::{Actor, Board, Event, EventKind, Seq};
+use board::{Actor, Event, EventKind, Seq};
 use clap::Subcommand;
-use control::{Project, events_after};
 
 use crate::context::{Context, Opened};
 use crate::failure::Failure;
@@ -99,10 +98,9 @@ fn summary(what: &EventKind) -> String {
 /// Reads every event after `after` and gives it to `visit`.
 pub(crate) async fn read(opened: &Opened, after: Seq, mut visit: impl FnMut(Entry)) -> Result<Seq, Failure> {
     const PAGE: usize = 1000;
-    let stream = Project::stream(&opened.id);
     let mut last = after;
     loop {
-        let page = events_after::<Board>(opened.control.store().as_ref(), &stream, last, PAGE).await;
+        let page = opened.project.events_after(last, PAGE).await;
         let page = page.map_err(|error| opened.failure(error))?;
         let full = page.len() == PAGE;
         for (seq, event) in page {

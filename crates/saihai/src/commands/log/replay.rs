@@ -3,7 +3,7 @@
 use board::view::{AgentView, SessionView, TaskView};
 use board::{Board, Seq, Settings};
 use clap::Args;
-use control::{Project, replay};
+use control::Project;
 use serde_json::json;
 
 use crate::context::Context;
@@ -31,7 +31,7 @@ impl Replay {
             ));
         }
         let fresh = Board::new(Settings::new(opened.id.clone()));
-        let board = replay(opened.control.store().as_ref(), &Project::stream(&opened.id), fresh, until).await;
+        let board = opened.control.log().replay(&Project::stream(&opened.id), fresh, until).await;
         let board = board.map_err(|error| opened.failure(error))?;
         let json = json!({
             "seq": board.seq,

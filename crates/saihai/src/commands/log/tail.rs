@@ -43,7 +43,8 @@ impl Tail {
 }
 
 async fn follow(format: Format, opened: &Opened, mut last: Seq) -> Result<(), Failure> {
-    let mut changes = opened.control.store().subscribe(&Project::stream(&opened.id));
+    let changes = opened.control.log().subscribe(&Project::stream(&opened.id)).await;
+    let mut changes = changes.map_err(|error| opened.failure(error))?;
     loop {
         let mut closed = false;
         last = read(opened, last, |entry| {
@@ -55,7 +56,7 @@ async fn follow(format: Format, opened: &Opened, mut last: Seq) -> Result<(), Fa
             closed |= writeln!(std::io::stdout(), "{line}").is_err();
         })
         .await?;
-        if closed || changes.changed().await.is_err() {
+        if closed || changes.changed().await.is_none() {
             return Ok(());
         }
     }

@@ -2,9 +2,8 @@
 
 use board::{Board, Installation, Settings};
 use clap::Args;
-use control::{Control, ProcessLifetime, Project, VerifyReport, verify};
+use control::{Control, ProcessLifetime, Project, StreamName, VerifyReport};
 use serde_json::json;
-use store::StreamName;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -27,7 +26,8 @@ impl Verify {
 
     async fn prove_all(self, context: &Context) -> Result<(), Failure> {
         let control = context.control(ProcessLifetime::ShortLived)?;
-        let streams = control.store().streams().await.map_err(|error| Failure::store(&error))?;
+        let streams = control.log().streams().await;
+        let streams = streams.map_err(|error| Failure::control(error, context.language()))?;
         let mut reports = Vec::new();
         for stream in streams {
             let report = prove(&control, &stream).await;
@@ -62,13 +62,13 @@ impl Verify {
 }
 
 async fn prove(control: &Control, stream: &StreamName) -> Result<VerifyReport, control::ControlError> {
-    let store = control.store().as_ref();
+    let log = control.log();
     match stream.as_str().strip_prefix("project/").and_then(|id| id.parse().ok()) {
         Some(id) => {
             debug_assert_eq!(Project::stream(&id), *stream);
-            verify(store, stream, Board::new(Settings::new(id))).await
+            log.verify(stream, Board::new(Settings::new(id))).await
         }
-        None => verify(store, stream, Installation::default()).await,
+        None => log.verify(stream, Installation::default()).await,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use board::{SessionId, Timestamp};
 use clap::Args;
+use control::Decision;
 use serde_json::{Value, json};
-use store::Decision;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -28,8 +28,9 @@ impl Trace {
         let opened = context.open().await?;
         opened.board().session(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let limit = self.lines.unwrap_or(usize::MAX);
-        let found = opened.project.decisions(&self.id.to_string(), limit).await;
-        let mut found = found.map_err(|error| opened.failure(error))?;
+        let found = opened.project.decisions(&self.id.to_string(), u64::MAX, limit).await;
+        let found = found.map_err(|error| opened.failure(error))?;
+        let mut found: Vec<_> = found.into_iter().rev().map(|one| one.decision).collect();
         // Verdicts are written at once, calls a little later.
         found.sort_by_key(|decision| decision.at);
         let entries: Vec<_> = found.iter().map(entry).collect();

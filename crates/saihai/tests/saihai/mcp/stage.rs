@@ -144,8 +144,8 @@ impl Stage {
 
     /// What was remembered of a session or agent.
     pub(crate) async fn trace(&self, subject: &str) -> Vec<Value> {
-        let decisions = self.project.decisions(subject, usize::MAX).await.unwrap();
-        decisions.iter().map(|decision| serde_json::from_str(&decision.body).unwrap()).collect()
+        let decisions = self.project.decisions(subject, u64::MAX, usize::MAX).await.unwrap();
+        decisions.iter().rev().map(|one| serde_json::from_str(&one.decision.body).unwrap()).collect()
     }
 
     /// What the runner does; it must be accepted.

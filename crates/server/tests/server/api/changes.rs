@@ -10,8 +10,7 @@ use crate::test_server::{TestServer, agent};
 async fn last(server: &TestServer, project: &str) -> board::Event {
     let opened = server.project(project).await;
     let seq = opened.newest().await.unwrap().seq;
-    let stream = control::Project::stream(&project.parse().unwrap());
-    control::events_after::<board::Board>(server.store.as_ref(), &stream, seq - 1, 1).await.unwrap().remove(0).1
+    opened.events_after(seq - 1, 1).await.unwrap().remove(0).1
 }
 
 /// W4, L1, F17: each change is the command's own event, under the name of whoever made it.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use board::lifecycle::Move;
 use board::{Board, Limits, Tool};
-use control::{Project, events_after, verify};
+use control::Project;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
@@ -310,19 +310,19 @@ async fn check_log(server: &TestServer, oracle: &Oracle) {
     let project = server.project(name.as_str()).await;
     assert_eq!(*project.newest().await.unwrap(), oracle.board, "the live board is not its log");
     let stream = Project::stream(&name);
-    let report = verify(server.store.as_ref(), &stream, Board::new(board::Settings::new(name))).await.unwrap();
+    let report = server.control.log().verify(&stream, Board::new(board::Settings::new(name))).await.unwrap();
     assert!(report.is_sound(), "{report:?}");
     let mut after = 0;
     loop {
-        let page = events_after::<Board>(server.store.as_ref(), &stream, after, 1_000).await.unwrap();
+        let page = server.control.log().events_after::<Board>(&stream, after, 1_000).await.unwrap();
         let Some((last, _)) = page.last() else { break };
         after = *last;
         page.iter().for_each(|(_, event)| no_secret(&event.redacted().encode()));
     }
     let sessions = oracle.board.sessions.keys().map(ToString::to_string);
     for subject in sessions.chain(oracle.board.agents.keys().map(ToString::to_string)) {
-        for decision in project.decisions(&subject, 10_000).await.unwrap() {
-            no_secret(&decision.body);
+        for decision in project.decisions(&subject, u64::MAX, 10_000).await.unwrap() {
+            no_secret(&decision.decision.body);
         }
     }
 }

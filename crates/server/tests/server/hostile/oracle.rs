@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use board::{Actor, Board, Event, EventKind, SessionId, Settings, Status, apply};
-use control::{Project, events_after};
+use control::Project;
 
 use super::rules::{Judged, Scene};
 use crate::test_server::TestServer;
@@ -32,7 +32,7 @@ impl Oracle {
     pub(super) async fn read(&mut self, server: &TestServer) {
         let stream = Project::stream(&self.name.parse().unwrap());
         loop {
-            let page = events_after::<Board>(server.store.as_ref(), &stream, self.board.seq, 1_000).await.unwrap();
+            let page = server.control.log().events_after::<Board>(&stream, self.board.seq, 1_000).await.unwrap();
             for (seq, event) in &page {
                 if let Actor::Session(id) = event.by {
                     self.judge(id, event).unwrap_or_else(|rule| {

@@ -1,8 +1,5 @@
 //! What was a session told, and why?
 
-use std::collections::HashMap;
-use std::str::FromStr;
-
 use axum::Json;
 use axum::extract::State;
 use board::{SessionId, Timestamp};
@@ -26,25 +23,6 @@ pub(super) struct Paging {
     after: Option<String>,
 }
 
-/// The place of a decision: when it was made, and which of that instant it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct DecisionCursor(i64, usize);
-
-impl std::fmt::Display for DecisionCursor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.0, self.1)
-    }
-}
-
-impl FromStr for DecisionCursor {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (at, which) = text.split_once('.').ok_or(())?;
-        Ok(Self(at.parse().map_err(drop)?, which.parse().map_err(drop)?))
-    }
-}
-
 /// Every call of a session, what it was told and why, newest first
 ///
 /// The newest 100,000 of a project are kept. Calls that only repeated themselves are one, with how often.
@@ -60,28 +38,15 @@ pub(super) async fn decisions(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Decision>>, Problem> {
     let limit = page::limit(paging.limit)?;
-    let before: Option<DecisionCursor> = page::cursor(paging.after.as_deref())?;
+    let before: u64 = page::cursor(paging.after.as_deref())?.unwrap_or(u64::MAX);
     let open = state.project(&person, &project).await?;
     open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
-    let found = open.project.decisions(&session.to_string(), usize::MAX).await;
-    let mut found = placed(found.map_err(|error| person.problem(&error))?);
-    found.retain(|(place, _)| before.is_none_or(|before| *place < before));
-    Ok(Json(Page::of(found.into_iter().rev(), limit, |(place, _)| *place, |(_, decision)| shape(&decision))))
+    let found = open.project.decisions(&session.to_string(), before, limit + 1).await;
+    let found = found.map_err(|error| person.problem(&error))?;
+    Ok(Json(Page::of(found, limit, |one| one.number, |one| shape(&one.decision))))
 }
 
-/// Verdicts are written at once, calls a little later: time puts them in order.
-fn placed(mut found: Vec<store::Decision>) -> Vec<(DecisionCursor, store::Decision)> {
-    found.sort_by_key(|decision| decision.at);
-    let mut of_instant: HashMap<i64, usize> = HashMap::new();
-    let place = |decision: store::Decision| {
-        let which = of_instant.entry(decision.at).or_default();
-        *which += 1;
-        (DecisionCursor(decision.at, *which), decision)
-    };
-    found.into_iter().map(place).collect()
-}
-
-fn shape(decision: &store::Decision) -> Decision {
+fn shape(decision: &control::Decision) -> Decision {
     let body = serde_json::from_str(&decision.body).unwrap_or_default();
     Decision { at: Timestamp(decision.at), seq: decision.seq, kind: decision.kind.clone(), body }
 }

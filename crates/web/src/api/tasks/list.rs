@@ -110,7 +110,7 @@ impl AppState {
                 format!("Ask for one from 1 to {}.", open.board.seq),
             ));
         }
-        let board = self.boards_before.board(self.server.control().store().as_ref(), &open.id, seq).await;
+        let board = self.boards_before.board(open, seq).await;
         board.map_err(|error| person.problem(&error))
     }
 }

@@ -12,6 +12,7 @@ use super::super::{NoQuery, Path, Query};
 use crate::AppState;
 use crate::person::Person;
 use crate::problem::Problem;
+use crate::task_events::newest_events;
 
 /// The longest difference that is shown, in bytes.
 const LONGEST_DIFF: usize = 1024 * 1024;
@@ -84,8 +85,7 @@ pub(super) async fn events(
     let before: Option<Seq> = page::cursor(paging.after.as_deref())?;
     let open = state.project(&person, &project).await?;
     open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
-    let store = state.server.control().store().as_ref();
-    let found = state.task_events.of_task(store, &open.id, task, before.unwrap_or(Seq::MAX), limit + 1).await;
+    let found = newest_events(&open.project, &open.board, task, before.unwrap_or(Seq::MAX), limit + 1).await;
     let found = found.map_err(|error| person.problem(&error))?;
     Ok(Json(Page::of(found, limit, |(seq, _)| *seq, |(seq, event)| Event::of(seq, &event))))
 }

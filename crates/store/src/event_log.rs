@@ -1,19 +1,16 @@
-//! The contract every event log keeps.
+//! The contract of an event log: append, read, be told of new events, prove the chain.
 
 use std::fmt;
 
 use async_trait::async_trait;
 use tokio::sync::watch;
 
-use crate::{Decision, Head, NewEvent, Seq, Snapshot, StoreError, StoredEvent, StreamName};
-
-/// How many decisions of a stream are kept at least; older ones are forgotten now and then.
-pub const DECISIONS_KEPT: u64 = 100_000;
+use crate::{Head, NewEvent, Seq, StoreError, StoredEvent, StreamName};
 
 /// An append-only log of streams. See the crate's documentation for what it promises, and
 /// `contract` for the suite that proves it of an implementation.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait EventLog: Send + Sync + 'static {
     /// Appends `events` after the event `expected`, all or none, durably: when this returns `Ok`,
     /// they survive the loss of power. Fails with [`StoreError::Conflict`] if the stream does not
     /// end at `expected`. Appending nothing only checks the expectation. A call that is dropped
@@ -31,30 +28,41 @@ pub trait Store: Send + Sync + 'static {
     /// Every stream that has an event, by name.
     async fn streams(&self) -> Result<Vec<StreamName>, StoreError>;
 
-    /// Keeps `snapshot` and forgets the one before: a stream has one, in whatever format. A
-    /// snapshot older than the one that is there is ignored.
-    async fn put_snapshot(&self, stream: &StreamName, snapshot: Snapshot) -> Result<(), StoreError>;
-
-    /// The snapshot, if it is in this format and intact; a damaged one is as good as none.
-    async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError>;
-
-    /// The sequence number of the last event, updated after every append to the stream, by this
-    /// process or another.
-    fn subscribe(&self, stream: &StreamName) -> watch::Receiver<Seq>;
-
-    /// Records decisions (E6), and forgets now and then those older than the newest
-    /// [`DECISIONS_KEPT`] of the stream.
-    async fn record(&self, stream: &StreamName, decisions: Vec<Decision>) -> Result<(), StoreError>;
-
-    /// The newest `limit` decisions about `subject`, oldest first.
-    async fn decisions(&self, stream: &StreamName, subject: &str, limit: usize) -> Result<Vec<Decision>, StoreError>;
+    /// Follows the end of a stream, whichever process appends to it. Fails if the store cannot be
+    /// reached now. Once subscribed, a lost connection is the store's to mend: the subscription
+    /// stays, and tells the newest end when the store is back.
+    async fn subscribe(&self, stream: &StreamName) -> Result<Subscription, StoreError>;
 
     /// Reads every event of the stream and proves the chain; also asks the medium about itself.
     /// Damage is an answer, not an error.
     async fn verify(&self, stream: &StreamName) -> Result<Verified, StoreError>;
 }
 
-/// What [`Store::verify`] found.
+/// The end of a stream, as it moves. It tells a level, not each change: after several appends the
+/// subscriber may be told only of the last.
+#[derive(Clone, Debug)]
+pub struct Subscription {
+    end: watch::Receiver<Seq>,
+}
+
+impl Subscription {
+    pub fn new(end: watch::Receiver<Seq>) -> Self {
+        Self { end }
+    }
+
+    /// The last event that is known; what comes after it is a change from now on.
+    pub fn seen(&mut self) -> Seq {
+        *self.end.borrow_and_update()
+    }
+
+    /// Waits for an event that was not yet seen. `None` when the store was closed.
+    pub async fn changed(&mut self) -> Option<Seq> {
+        self.end.changed().await.ok()?;
+        Some(self.seen())
+    }
+}
+
+/// What [`EventLog::verify`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// How many events form an unbroken chain from the first.
@@ -66,7 +74,7 @@ pub struct Verified {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// This event is not there, though a later one or the stream's head is. More may be missing
-    /// after it: a gap is told once.
+    /// after it: a gap is reported once.
     Missing { seq: Seq },
     /// This event's content does not match its hash.
     Altered { seq: Seq },

@@ -1,0 +1,134 @@
+//! What must be found without looking at everything? Derived from the events as the board itself is, and
+//! kept up by `apply` alone.
+
+use imbl::{OrdMap, OrdSet, Vector};
+use serde::{Deserialize, Serialize};
+
+use crate::session::{Purpose, Session};
+use crate::task::{Kind, Status, Task};
+use crate::{Agent, AgentId, Message, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
+
+/// Everything here can be computed from the rest of the board; a test does, and compares.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    /// Unsettled tasks (not steps) by assignee.
+    pub(crate) open_by_assignee: OrdMap<AgentId, OrdSet<TaskId>>,
+    /// Tasks (not steps) in progress that have no live session: one may have to be started.
+    pub(crate) unattended: OrdSet<TaskId>,
+    /// How many tasks and steps have each status.
+    pub(crate) by_status: OrdMap<Status, u32>,
+    /// Every event about a task, oldest first.
+    pub(crate) events_by_task: OrdMap<TaskId, Vector<Seq>>,
+    /// Every session of a task, oldest first.
+    pub(crate) sessions_by_task: OrdMap<TaskId, Vector<SessionId>>,
+    /// Live sessions by agent.
+    pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
+    /// How many of the live sessions work on a task.
+    pub(crate) live_task_sessions: u32,
+    /// Live sessions by the end of their lease.
+    pub(crate) leases: OrdSet<(Timestamp, SessionId)>,
+    /// Messages from or to an agent, oldest first.
+    pub(crate) messages_with: OrdMap<AgentId, Vector<MessageId>>,
+    /// Messages of the owner that their agent has not read, and that have not expired.
+    pub(crate) unread_from_owner: OrdSet<MessageId>,
+}
+
+impl Index {
+    /// To be called before a task changes its status, assignee or live session, ...
+    pub(crate) fn remove_task(&mut self, task: &Task) {
+        if let Some(agent) = &task.assignee {
+            remove_from(&mut self.open_by_assignee, agent, &task.id);
+        }
+        self.unattended.remove(&task.id);
+        if let Some(count) = self.by_status.get_mut(&task.status) {
+            *count -= 1;
+        }
+    }
+
+    /// ... and afterwards.
+    pub(crate) fn add_task(&mut self, task: &Task) {
+        *self.by_status.entry(task.status).or_default() += 1;
+        if task.kind == Kind::Step {
+            return;
+        }
+        if let (Some(agent), false) = (&task.assignee, task.is_settled()) {
+            self.open_by_assignee.entry(agent.clone()).or_default().insert(task.id);
+        }
+        if task.status == Status::InProgress && task.live.is_none() {
+            self.unattended.insert(task.id);
+        }
+    }
+
+    pub(crate) fn add_event(&mut self, task: TaskId, seq: Seq) {
+        let events = self.events_by_task.entry(task).or_default();
+        if events.last() != Some(&seq) {
+            events.push_back(seq);
+        }
+    }
+
+    pub(crate) fn add_session(&mut self, session: &Session) {
+        let live = self.live_by_agent.entry(session.agent.clone()).or_default();
+        if live.insert(session.id).is_some() {
+            return;
+        }
+        if let Purpose::Task(task) = session.purpose {
+            self.sessions_by_task.entry(task).or_default().push_back(session.id);
+            self.live_task_sessions += 1;
+        }
+        self.move_lease(session.id, None, session.lease_until);
+    }
+
+    pub(crate) fn end_session(&mut self, session: &Session) {
+        if remove_from(&mut self.live_by_agent, &session.agent, &session.id) {
+            self.live_task_sessions -= u32::from(session.task().is_some());
+            self.move_lease(session.id, session.lease_until, None);
+        }
+    }
+
+    pub(crate) fn move_lease(&mut self, session: SessionId, from: Option<Timestamp>, to: Option<Timestamp>) {
+        if let Some(from) = from {
+            self.leases.remove(&(from, session));
+        }
+        if let Some(to) = to {
+            self.leases.insert((to, session));
+        }
+    }
+
+    pub(crate) fn add_message(&mut self, message: &Message) {
+        for party in [&message.from, &message.to] {
+            if let Party::Agent(agent) = party {
+                let messages = self.messages_with.entry(agent.clone()).or_default();
+                if messages.last() != Some(&message.id) {
+                    messages.push_back(message.id);
+                }
+            }
+        }
+        if let (Party::Owner, Party::Agent(_)) = (&message.from, &message.to) {
+            self.unread_from_owner.insert(message.id);
+        }
+    }
+
+    /// The agent has read its messages up to `upto`, and had read them up to what it says itself.
+    pub(crate) fn read_messages(&mut self, agent: &Agent, upto: MessageId) {
+        let Some(messages) = self.messages_with.get(agent.id()) else { return };
+        let first = after(messages, agent.read_upto);
+        for id in messages.focus().narrow(first..).into_iter().take_while(|id| **id <= upto) {
+            self.unread_from_owner.remove(id);
+        }
+    }
+}
+
+/// The position of the first message after `id`.
+pub(crate) fn after(messages: &Vector<MessageId>, id: MessageId) -> usize {
+    messages.binary_search(&id).map_or_else(|at| at, |at| at + 1)
+}
+
+/// Removes an element, and the set with its last one. False if it was not there.
+fn remove_from<T: Ord + Clone>(sets: &mut OrdMap<AgentId, OrdSet<T>>, key: &AgentId, element: &T) -> bool {
+    let Some(set) = sets.get_mut(key) else { return false };
+    let removed = set.remove(element).is_some();
+    if set.is_empty() {
+        sets.remove(key);
+    }
+    removed
+}

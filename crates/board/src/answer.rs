@@ -2,69 +2,17 @@
 
 use serde::Serialize;
 
+use crate::action::{Choice, NextAction};
 use crate::admit::admit;
 use crate::apply::apply;
 use crate::board::Board;
 use crate::command::{Command, Destination, NewTask};
 use crate::event::TaskEdit;
-use crate::next_action::{Choice, NextAction};
+use crate::evidence::Rejection;
 use crate::session::{Outcome, Session};
 use crate::task::{Context, Status, Task};
-use crate::verdict::Rejection;
-use crate::words::words;
+use crate::tool::Tool;
 use crate::{Actor, Refusal, SessionId, TaskId, Timestamp};
-
-words! {
-    /// The tools of the MCP server, by the names on the wire.
-    Tool {
-        Authenticate = "authenticate",
-        Help = "help",
-        GetNextAction = "get_next_action",
-        ReportModel = "report_model",
-        GetMyProfile = "get_my_profile",
-        GetMyTask = "get_my_task",
-        ListTasks = "list_tasks",
-        GetTask = "get_task",
-        CreateTask = "create_task",
-        CreateTasksBatch = "create_tasks_batch",
-        UpdateTaskStatus = "update_task_status",
-        ReportCompleted = "report_completed",
-        SaveContext = "save_context",
-        Logout = "logout",
-        SelectAction = "select_action",
-        AssignTask = "assign_task",
-        UpdateTask = "update_task",
-        CancelTask = "cancel_task",
-        BlockTask = "block_task",
-        UpdateTaskDependencies = "update_task_dependencies",
-        GetRecentCompletions = "get_recent_completions",
-        ListSubordinates = "list_subordinates",
-        GetSubordinateProfile = "get_subordinate_profile",
-        GetPendingMessages = "get_pending_messages",
-        SendMessage = "send_message",
-        GetAgentAction = "get_agent_action",
-        ListActiveProjectsWithAgents = "list_active_projects_with_agents",
-        HealthCheck = "health_check",
-    }
-}
-
-impl Tool {
-    /// Only managers have it (M4).
-    pub fn is_managers(self) -> bool {
-        matches!(
-            self,
-            Self::SelectAction
-                | Self::AssignTask
-                | Self::UpdateTask
-                | Self::CancelTask
-                | Self::BlockTask
-                | Self::UpdateTaskDependencies
-                | Self::GetRecentCompletions
-                | Self::ListSubordinates
-                | Self::GetSubordinateProfile
-        )
-    }
-}
 
 /// A task in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -101,62 +49,6 @@ pub struct Answer {
     /// The children that exist, so that nothing is created twice (N5, F3).
     pub children: Vec<TaskSummary>,
     pub feedback: Option<Rejection>,
-}
-
-impl NextAction {
-    /// The `action` on the wire.
-    pub fn action(self) -> &'static str {
-        match self {
-            Self::Stop(_) => "stop",
-            Self::ReportModel => "report_model",
-            Self::GetPendingMessages => "get_pending_messages",
-            Self::WaitForMessages => "wait_for_messages",
-            Self::LeaveChat | Self::LogOut => "logout",
-            Self::GetTask => "get_task",
-            Self::CreateSubtasks => "create_subtasks",
-            Self::Work | Self::Rework => "work",
-            Self::Start => "start",
-            Self::Adjust => "adjust",
-            Self::Wait => "wait",
-            Self::ReportCompletion => "report_completion",
-            Self::ExecuteSubtask(_) => "execute_subtask",
-            Self::StartSubtask(_) => "start_subtask",
-            Self::ReviewBlocks => "review_and_resolve_blocks",
-            Self::SituationalAwareness => "situational_awareness",
-        }
-    }
-
-    /// The `state` on the wire.
-    pub fn state(self) -> &'static str {
-        match self {
-            Self::Stop(_) => "interrupted",
-            Self::ReportModel => "needs_model_verification",
-            Self::GetPendingMessages => "chat_session",
-            Self::WaitForMessages => "chat_waiting",
-            Self::LeaveChat => "chat_timeout",
-            Self::LogOut => "no_task",
-            Self::GetTask => "needs_task",
-            Self::CreateSubtasks => "needs_subtask_creation",
-            Self::Work => "execute_task",
-            Self::Rework => "rework",
-            Self::Start => "start",
-            Self::Adjust => "adjust",
-            Self::Wait => "waiting_for_workers",
-            Self::ReportCompletion => "needs_completion",
-            Self::ExecuteSubtask(_) => "executing_subtask",
-            Self::StartSubtask(_) => "start_next_subtask",
-            Self::ReviewBlocks => "needs_review",
-            Self::SituationalAwareness => "situational_awareness",
-        }
-    }
-
-    /// Why, where the step itself does not say it.
-    pub fn reason(self) -> Option<&'static str> {
-        match self {
-            Self::Stop(interrupt) => Some(interrupt.as_str()),
-            _ => None,
-        }
-    }
 }
 
 impl Answer {

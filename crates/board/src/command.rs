@@ -1,13 +1,13 @@
 //! What can be asked of a board? One command path for every entrance (L1, F16).
 
+use crate::action::{Choice, NextAction};
 use crate::agent::AgentSpec;
 use crate::event::TaskEdit;
+use crate::evidence::{DodResult, ProcessEnd, Usage, WorkspaceFacts};
 use crate::lifecycle::Move;
-use crate::next_action::{Choice, NextAction};
-use crate::session::{DodResult, Driver, Outcome, ProcessEnd, Purpose, Usage};
+use crate::session::{Driver, Outcome, Purpose};
 use crate::settings::Settings;
 use crate::task::{Context, Priority, Status, TaskType};
-use crate::verdict::WorkspaceFacts;
 use crate::{AgentId, Completion, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
 
 /// A task that is to be created.
@@ -121,6 +121,14 @@ pub enum Command {
         credential: Option<SecretHash>,
         forced: bool,
     },
+    /// Opens a session for an agent that a person attached by hand; what it begins is decided by the board. A
+    /// session of the same agent that nobody speaks for any more is ended with it.
+    Attach {
+        agent: AgentId,
+        credential: SecretHash,
+        /// A runner has made, or can make, the workspace of the work that needs one.
+        can_make_workspace: bool,
+    },
     ReportRunning {
         session: SessionId,
         generation: Generation,
@@ -210,6 +218,7 @@ impl Command {
             Self::MoveTask { .. } => "move_task",
             Self::RecordBranch { .. } => "record_branch",
             Self::Claim { .. } => "claim",
+            Self::Attach { .. } => "attach",
             Self::ReportRunning { .. } => "report_running",
             Self::RenewLeases { .. } => "renew_leases",
             Self::StopSession { .. } => "stop_session",

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::{Choice, NextAction, StopCause};
 use crate::agent::AgentSpec;
-use crate::fuel::Fuel;
-use crate::next_action::{Choice, NextAction};
-use crate::session::{CompletionReport, DodResult, Driver, ModelReport, ProcessEnd, Purpose, StopCause, Usage};
-use crate::settings::Settings;
+use crate::evidence::{DodResult, ProcessEnd, Usage, Verdict, WorkspaceFacts};
+use crate::session::{CompletionReport, Driver, ModelReport, Purpose};
+use crate::settings::{Fuel, Settings};
 use crate::task::{Context, Kind, Priority, Status, TaskType};
-use crate::verdict::{Verdict, WorkspaceFacts};
 use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash, SessionId, TaskId, Timestamp};
 
 /// One event: when, by whom, what. Its sequence number is its place in the stream.
@@ -17,6 +16,9 @@ pub struct Event {
     pub at: Timestamp,
     pub by: Actor,
     pub what: EventKind,
+    /// It follows from the same command as the event before it.
+    #[serde(default)]
+    pub continues: bool,
 }
 
 /// A task as it was created.
@@ -219,6 +221,8 @@ pub enum BadEvent {
 struct Body<A, W> {
     by: A,
     what: W,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    continues: bool,
 }
 
 impl Event {
@@ -232,7 +236,8 @@ impl Event {
 
     /// The JSON text that the log keeps. Its time is kept beside it.
     pub fn encode(&self) -> String {
-        serde_json::to_string(&Body { by: &self.by, what: &self.what }).expect("events have string keys only")
+        serde_json::to_string(&Body { by: &self.by, what: &self.what, continues: self.continues })
+            .expect("events have string keys only")
     }
 
     /// Reads an event of any version ever written.
@@ -240,8 +245,8 @@ impl Event {
         if version > Self::VERSION {
             return Err(BadEvent::Newer { found: version, known: Self::VERSION });
         }
-        let Body { by, what } = serde_json::from_str(body)?;
-        Ok(Self { at, by, what })
+        let Body { by, what, continues } = serde_json::from_str(body)?;
+        Ok(Self { at, by, what, continues })
     }
 
     /// The same event without secrets and their hashes, for people to see (S4).
@@ -251,8 +256,41 @@ impl Event {
         match &mut event.what {
             EventKind::PasskeySet { hash, .. } => *hash = hidden(),
             EventKind::RosterApplied { present, .. } => present.iter_mut().for_each(|spec| *spec = spec.redacted()),
-            EventKind::SessionClaimed { credential: Some(credential), .. } => *credential = hidden(),
-            _ => {}
+            EventKind::SessionClaimed { credential, .. } => {
+                if let Some(credential) = credential {
+                    *credential = hidden();
+                }
+            }
+            // Listed one by one: a new event that carries a secret must not be shown by default.
+            EventKind::ProjectConfigured { .. }
+            | EventKind::ProjectPaused
+            | EventKind::ProjectResumed
+            | EventKind::AccountParked { .. }
+            | EventKind::TasksCreated { .. }
+            | EventKind::TaskEdited { .. }
+            | EventKind::TaskAssigned { .. }
+            | EventKind::DependenciesChanged { .. }
+            | EventKind::TaskMoved { .. }
+            | EventKind::BranchRecorded { .. }
+            | EventKind::SessionRunning { .. }
+            | EventKind::LeasesRenewed { .. }
+            | EventKind::StopRequested { .. }
+            | EventKind::ProcessEnded { .. }
+            | EventKind::WorkspaceExamined { .. }
+            | EventKind::Judged { .. }
+            | EventKind::ModelReported { .. }
+            | EventKind::TaskFetched { .. }
+            | EventKind::ActionGiven { .. }
+            | EventKind::ActionRepeated { .. }
+            | EventKind::ActionChosen { .. }
+            | EventKind::CompletionReported { .. }
+            | EventKind::ContextSaved { .. }
+            | EventKind::LoggedOut { .. }
+            | EventKind::CallsCounted { .. }
+            | EventKind::FuelSpent { .. }
+            | EventKind::MessageSent { .. }
+            | EventKind::MessagesShown { .. }
+            | EventKind::MessageExpired { .. } => {}
         }
         event
     }
@@ -273,7 +311,67 @@ impl EventKind {
             Self::SessionClaimed { purpose, .. } => purpose.task().into_iter().collect(),
             Self::FuelSpent { task, .. } => task.iter().copied().collect(),
             Self::MessageSent { related_task, .. } => related_task.iter().copied().collect(),
-            _ => Vec::new(),
+            Self::ProjectConfigured { .. }
+            | Self::ProjectPaused
+            | Self::ProjectResumed
+            | Self::RosterApplied { .. }
+            | Self::PasskeySet { .. }
+            | Self::AccountParked { .. }
+            | Self::SessionRunning { .. }
+            | Self::LeasesRenewed { .. }
+            | Self::StopRequested { .. }
+            | Self::ProcessEnded { .. }
+            | Self::WorkspaceExamined { .. }
+            | Self::Judged { .. }
+            | Self::ModelReported { .. }
+            | Self::TaskFetched { .. }
+            | Self::ActionGiven { .. }
+            | Self::ActionRepeated { .. }
+            | Self::ActionChosen { .. }
+            | Self::CompletionReported { .. }
+            | Self::ContextSaved { .. }
+            | Self::LoggedOut { .. }
+            | Self::CallsCounted { .. }
+            | Self::MessagesShown { .. }
+            | Self::MessageExpired { .. } => Vec::new(),
+        }
+    }
+
+    /// How many of a session's calls an event stands for. A call with several effects is counted by the first of
+    /// its events; those that continue it cost nothing more.
+    pub(crate) fn calls(&self, continues: bool) -> u32 {
+        match self {
+            Self::CallsCounted { calls, .. } | Self::ActionRepeated { times: calls, .. } => *calls,
+            Self::FuelSpent { .. } => 0,
+            Self::ProjectConfigured { .. }
+            | Self::ProjectPaused
+            | Self::ProjectResumed
+            | Self::RosterApplied { .. }
+            | Self::PasskeySet { .. }
+            | Self::AccountParked { .. }
+            | Self::TasksCreated { .. }
+            | Self::TaskEdited { .. }
+            | Self::TaskAssigned { .. }
+            | Self::DependenciesChanged { .. }
+            | Self::TaskMoved { .. }
+            | Self::BranchRecorded { .. }
+            | Self::SessionClaimed { .. }
+            | Self::SessionRunning { .. }
+            | Self::LeasesRenewed { .. }
+            | Self::StopRequested { .. }
+            | Self::ProcessEnded { .. }
+            | Self::WorkspaceExamined { .. }
+            | Self::Judged { .. }
+            | Self::ModelReported { .. }
+            | Self::TaskFetched { .. }
+            | Self::ActionGiven { .. }
+            | Self::ActionChosen { .. }
+            | Self::CompletionReported { .. }
+            | Self::ContextSaved { .. }
+            | Self::LoggedOut { .. }
+            | Self::MessageSent { .. }
+            | Self::MessagesShown { .. }
+            | Self::MessageExpired { .. } => u32::from(!continues),
         }
     }
 
@@ -297,7 +395,21 @@ impl EventKind {
             | Self::CallsCounted { session, .. }
             | Self::MessagesShown { session, .. } => Some(*session),
             Self::FuelSpent { session, .. } => *session,
-            _ => None,
+            Self::ProjectConfigured { .. }
+            | Self::ProjectPaused
+            | Self::ProjectResumed
+            | Self::RosterApplied { .. }
+            | Self::PasskeySet { .. }
+            | Self::AccountParked { .. }
+            | Self::TasksCreated { .. }
+            | Self::TaskEdited { .. }
+            | Self::TaskAssigned { .. }
+            | Self::DependenciesChanged { .. }
+            | Self::TaskMoved { .. }
+            | Self::BranchRecorded { .. }
+            | Self::LeasesRenewed { .. }
+            | Self::MessageSent { .. }
+            | Self::MessageExpired { .. } => None,
         }
     }
 

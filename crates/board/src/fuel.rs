@@ -2,37 +2,12 @@
 
 use serde::Serialize;
 
+use crate::action::NextAction;
 use crate::board::Board;
-use crate::next_action::NextAction;
+use crate::evidence::{Inconclusive, Verdict};
 use crate::session::Session;
 use crate::task::Task;
-use crate::verdict::{Inconclusive, Verdict};
-use crate::words::words;
 use crate::{Seq, Span};
-
-words! {
-    /// An allowance that parks the work when it is spent. (Attempts fail the task instead, and
-    /// children and retries are simply refused.)
-    Fuel {
-        Calls = "max_calls",
-        Messages = "max_messages",
-        Repeats = "max_repeats",
-        IdleSessions = "max_idle_sessions",
-        TaskSessions = "max_task_sessions",
-    }
-}
-
-impl Fuel {
-    /// The reason with which the task is blocked.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Repeats | Self::IdleSessions => "no_progress",
-            Self::Calls => "fuel_spent: max_calls",
-            Self::Messages => "fuel_spent: max_messages",
-            Self::TaskSessions => "fuel_spent: max_task_sessions",
-        }
-    }
-}
 
 /// What is left, for people to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,6 +28,12 @@ pub fn left(board: &Board, task: &Task) -> RemainingFuel {
         sessions: limits.max_task_sessions.saturating_sub(task.used.sessions),
         children: limits.max_children_ever.saturating_sub(task.children.len() as u32),
     }
+}
+
+/// How many calls a session has left (G1). The one definition: the decider, the counter of calls that are not
+/// on the board yet, and the MCP server ask it.
+pub fn calls_left(board: &Board, session: &Session) -> u32 {
+    board.settings.limits.max_calls.saturating_sub(session.calls)
 }
 
 /// The last new fact that concerns a session: about its task, or in its chat (A3, G2).

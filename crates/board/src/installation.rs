@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::field::Field;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::text_limits::{self, Field};
+use crate::text_limits;
 use crate::words::words;
 use crate::{Actor, ProjectId, SecretHash, Seq, Timestamp};
 

@@ -1,37 +1,9 @@
 //! Must this session stop, whatever it was about to do (N2.2, N7)?
 
-use serde::{Deserialize, Serialize};
-
-use crate::TaskId;
+use crate::action::Interrupt;
 use crate::board::Board;
-use crate::session::{Session, StopCause};
+use crate::session::Session;
 use crate::task::Status;
-
-/// Why a session is interrupted. Derived from the board, and addressed to one session (F24).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Interrupt {
-    Stopped(StopCause),
-    Cancelled,
-    Blocked,
-    Reassigned,
-    Held { by: TaskId },
-    ProjectPaused,
-}
-
-impl Interrupt {
-    /// The word that answers and traces carry.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stopped(cause) => cause.as_str(),
-            Self::Cancelled => "cancelled",
-            Self::Blocked => "blocked",
-            Self::Reassigned => "reassigned",
-            Self::Held { .. } => "held",
-            Self::ProjectPaused => "project_paused",
-        }
-    }
-}
 
 /// Why `session` must stop, if it must.
 pub fn interrupt(board: &Board, session: &Session) -> Option<Interrupt> {

@@ -1,9 +1,9 @@
 //! Which status may follow which, by whom, and under what condition?
 
-use std::fmt::Write as _;
-
 use crate::task::Status;
 use crate::words::words;
+
+use std::fmt::Write as _;
 
 words! {
     /// The name of a row.

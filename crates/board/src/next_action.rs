@@ -1,44 +1,14 @@
 //! What does an agent do next (N2)? A table of questions; the first that answers, decides.
 
-use serde::{Deserialize, Serialize};
-
+use crate::action::Choice;
+use crate::action::NextAction;
 use crate::board::Board;
-use crate::interrupt::{Interrupt, interrupt};
+use crate::interrupt::interrupt;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Purpose, Session};
 use crate::task::{Status, Task};
-use crate::words::words;
-use crate::{Agent, Decompose, SessionId, TaskId, Timestamp};
-
-words! {
-    /// What a manager may choose to do (N4).
-    Choice { Start = "start", Adjust = "adjust", Wait = "wait" }
-}
-
-/// The next step of a session. What it is called on the wire is in [`crate::Answer`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NextAction {
-    Stop(Interrupt),
-    ReportModel,
-    GetPendingMessages,
-    WaitForMessages,
-    LeaveChat,
-    LogOut,
-    GetTask,
-    CreateSubtasks,
-    Work,
-    Rework,
-    Start,
-    Adjust,
-    Wait,
-    ReportCompletion,
-    ExecuteSubtask(TaskId),
-    StartSubtask(TaskId),
-    ReviewBlocks,
-    SituationalAwareness,
-}
+use crate::{Agent, Decompose, SessionId, Timestamp};
 
 /// What the rows look at.
 struct View<'a> {

@@ -1,32 +1,10 @@
 //! What keeps a task from starting? The one readiness function (F11).
 
-use serde::Serialize;
-
 use crate::board::Board;
-use crate::fuel::Fuel;
+use crate::obstacle::Obstacle;
+use crate::settings::Fuel;
 use crate::task::{Kind, Status, Task};
-use crate::{Agent, AgentId, TaskId};
-
-/// One thing that must change before a task can start (L3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Obstacle {
-    ProjectPaused,
-    Unassigned,
-    AssigneeInactive(AgentId),
-    /// A dependency that is not done yet.
-    Waiting {
-        on: TaskId,
-        status: Status,
-    },
-    /// A dependency that can never be done (L5).
-    DependencyCancelled(TaskId),
-    /// An ancestor is not in progress (L4).
-    Held {
-        by: TaskId,
-    },
-    FuelSpent(Fuel),
-}
+use crate::{Agent, AgentId};
 
 /// Everything that keeps `task` from starting; empty when it is ready.
 pub fn obstacles(board: &Board, task: &Task) -> Vec<Obstacle> {

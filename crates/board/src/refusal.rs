@@ -1,13 +1,13 @@
 //! Why was a command refused? One code for every entrance, one reason with its facts.
 
-use crate::answer::Tool;
-use crate::fuel::Fuel;
-use crate::interrupt::Interrupt;
+use crate::action::Interrupt;
+use crate::coordination::Reason;
+use crate::field::Field;
 use crate::lifecycle::Move;
-use crate::readiness::Obstacle;
-use crate::staffing::Reason;
+use crate::obstacle::Obstacle;
+use crate::settings::Fuel;
 use crate::task::Status;
-use crate::text_limits::Field;
+use crate::tool::Tool;
 use crate::words::words;
 use crate::{AgentId, Hierarchy, Party, ProjectId, SessionId, TaskId};
 
@@ -87,6 +87,13 @@ pub enum RefusalReason {
         index: usize,
     },
     AgentTwice(AgentId),
+    ManagerNotGuided(AgentId),
+    ManagerMustSplit(AgentId),
+    LimitOutOfRange {
+        name: &'static str,
+        least: u32,
+        most: u32,
+    },
     NobodyThere,
     ReasonNeeded(Move),
 
@@ -295,6 +302,9 @@ impl RefusalReason {
             | Self::BatchSize { .. }
             | Self::NotInBatch { .. }
             | Self::AgentTwice(_)
+            | Self::ManagerNotGuided(_)
+            | Self::ManagerMustSplit(_)
+            | Self::LimitOutOfRange { .. }
             | Self::BadRoster { .. }
             | Self::NobodyThere
             | Self::BadArguments(_)

@@ -2,8 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::next_action::{Choice, NextAction};
-use crate::verdict::{Merge, Verdict, WorkspaceFacts};
+use crate::action::StopCause;
+use crate::action::{Choice, NextAction};
+use crate::evidence::DodResult;
+use crate::evidence::ProcessEnd;
+use crate::evidence::Usage;
+use crate::evidence::{Merge, Verdict, WorkspaceFacts};
 use crate::words::words;
 use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
 
@@ -58,36 +62,8 @@ words! {
 }
 
 words! {
-    EndReason {
-        Exited = "exited",
-        Signaled = "signaled",
-        TimedOut = "timed_out",
-        Stalled = "stalled",
-        LaunchFailed = "launch_failed",
-        Stopped = "stopped",
-        Lost = "lost",
-    }
-}
-
-words! {
-    DodResult {
-        Pending = "pending",
-        Merged = "merged",
-        Failed = "failed",
-        Timeout = "timeout",
-        Error = "error",
-        NotNeeded = "not_needed",
-    }
-}
-
-words! {
     /// What an agent claims with `report_completed`.
     Outcome { Success = "success", Failed = "failed", Blocked = "blocked" }
-}
-
-words! {
-    /// Why a session was told to stop.
-    StopCause { Owner = "stopped_by_owner", Unstarted = "unstarted", Reassigned = "reassigned", NoProgress = "no_progress", FuelSpent = "fuel_spent" }
 }
 
 /// "I am finished": a request to be judged.
@@ -98,45 +74,6 @@ pub struct CompletionReport {
     pub next_steps: Option<String>,
     pub at: Timestamp,
 }
-
-/// What the vendor said through the client, as its adapter reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VendorTrouble {
-    RateLimited { until: Timestamp },
-    Unavailable,
-}
-
-/// How the process ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessEnd {
-    pub reason: EndReason,
-    pub exit_code: Option<i32>,
-    pub signal: Option<String>,
-    pub vendor: Option<VendorTrouble>,
-    pub error: Option<String>,
-}
-
-impl ProcessEnd {
-    pub fn exited(code: i32) -> Self {
-        Self { reason: EndReason::Exited, exit_code: Some(code), signal: None, vendor: None, error: None }
-    }
-
-    pub fn because(reason: EndReason) -> Self {
-        Self { reason, exit_code: None, signal: None, vendor: None, error: None }
-    }
-}
-
-/// What the client used, where it tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    /// In millionths of a US dollar.
-    pub cost_micros: Option<u64>,
-}
-
-impl Eq for Usage {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelReport {

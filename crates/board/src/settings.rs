@@ -1,18 +1,16 @@
 //! What has the owner configured for the project?
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
+use crate::task::Completion;
 use crate::words::words;
 use crate::{ProjectId, Span, TaskType};
 
 words! {
     /// The language of instructions and messages.
     Language { En = "en", Ja = "ja" }
-}
-
-words! {
-    /// When is a task done: merged into the target, or reported (V7)?
-    Completion { Merged = "merged", Reported = "reported" }
 }
 
 words! {
@@ -115,6 +113,30 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// The numbers within which each limit makes sense.
+    fn ranges(&self) -> [(&'static str, RangeInclusive<u32>, u32); 11] {
+        [
+            ("max_children", 1..=20, self.max_children),
+            ("max_children_ever", 1..=1_000, self.max_children_ever),
+            ("max_depth", 0..=10, self.max_depth),
+            ("max_attempts", 1..=20, self.max_attempts),
+            ("max_retries", 0..=20, self.max_retries),
+            ("max_idle_sessions", 1..=100, self.max_idle_sessions),
+            ("max_task_sessions", 1..=1_000, self.max_task_sessions),
+            ("max_calls", 1..=u32::MAX, self.max_calls),
+            ("max_messages", 0..=1_000, self.max_messages),
+            ("max_repeats", 2..=u32::MAX, self.max_repeats),
+            ("max_sessions", 1..=10_000, self.max_sessions),
+        ]
+    }
+
+    /// The first limit that is not within its range, and that range.
+    pub fn out_of_range(&self) -> Option<(&'static str, RangeInclusive<u32>)> {
+        self.ranges().into_iter().find(|(_, range, value)| !range.contains(value)).map(|(name, range, _)| (name, range))
+    }
+}
+
 /// `.saihai/config.yaml`, as the board knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -160,6 +182,30 @@ impl Settings {
             sandbox_read: Vec::new(),
             sandbox_connect: None,
             max_parallel: None,
+        }
+    }
+}
+
+words! {
+    /// An allowance that parks the work when it is spent. (Attempts fail the task instead, and
+    /// children and retries are simply refused.)
+    Fuel {
+        Calls = "max_calls",
+        Messages = "max_messages",
+        Repeats = "max_repeats",
+        IdleSessions = "max_idle_sessions",
+        TaskSessions = "max_task_sessions",
+    }
+}
+
+impl Fuel {
+    /// The reason with which the task is blocked.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Repeats | Self::IdleSessions => "no_progress",
+            Self::Calls => "fuel_spent: max_calls",
+            Self::Messages => "fuel_spent: max_messages",
+            Self::TaskSessions => "fuel_spent: max_task_sessions",
         }
     }
 }

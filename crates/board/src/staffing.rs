@@ -1,79 +1,16 @@
 //! Which agents should be running (A1)?
 
-use serde::Serialize;
-
+use crate::action::Interrupt;
+use crate::action::StopCause;
 use crate::board::Board;
-use crate::interrupt::{Interrupt, interrupt};
+use crate::coordination::Action;
+use crate::coordination::Reason;
+use crate::coordination::Staffing;
+use crate::interrupt::interrupt;
 use crate::readiness;
 use crate::session::{Driver, Purpose, Session};
 use crate::task::{Status, Task};
-use crate::words::words;
-use crate::{Agent, AgentId, Mode, Party, Refusal, SessionId, TaskId, Timestamp};
-
-words! {
-    Action { Start = "start", NoChange = "hold", Stop = "stop" }
-}
-
-words! {
-    Reason {
-        ProjectPaused = "project_paused",
-        AgentNotAssigned = "agent_not_assigned",
-        Cancelled = "cancelled",
-        Blocked = "blocked",
-        Held = "held",
-        Unstarted = "unstarted",
-        Reassigned = "reassigned",
-        StoppedByOwner = "stopped_by_owner",
-        NoProgress = "no_progress",
-        FuelSpent = "fuel_spent",
-        AlreadyRunning = "already_running",
-        ProjectFull = "project_full",
-        CoolingDown = "cooling_down",
-        WorkerBlocked = "worker_blocked",
-        WorkersProgressed = "workers_progressed",
-        WaitingForWorkers = "waiting_for_workers",
-        HasPendingPurpose = "has_pending_purpose",
-        MessageExpired = "message_expired",
-        HasInProgressTask = "has_in_progress_task",
-        BlockedWithoutInProgress = "blocked_without_in_progress",
-        NoInProgressTask = "no_in_progress_task",
-    }
-}
-
-/// What should happen with an agent, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[must_use]
-pub struct Staffing {
-    pub action: Action,
-    pub reason: Reason,
-    pub purpose: Option<Purpose>,
-    /// The session that should stop.
-    pub session: Option<SessionId>,
-    /// Until when it holds, where that is known.
-    pub until: Option<Timestamp>,
-}
-
-impl Staffing {
-    fn start(reason: Reason, purpose: Purpose) -> Self {
-        Self { action: Action::Start, reason, purpose: Some(purpose), session: None, until: None }
-    }
-
-    fn no_change(reason: Reason, purpose: Option<Purpose>) -> Self {
-        Self { action: Action::NoChange, reason, purpose, session: None, until: None }
-    }
-
-    fn stop(reason: Reason, session: &Session) -> Self {
-        Self { action: Action::Stop, reason, purpose: Some(session.purpose), session: Some(session.id), until: None }
-    }
-
-    fn until(self, until: Timestamp) -> Self {
-        Self { until: Some(until), ..self }
-    }
-
-    pub fn task(&self) -> Option<TaskId> {
-        self.purpose.and_then(Purpose::task)
-    }
-}
+use crate::{Agent, AgentId, Mode, Party, Refusal, Timestamp};
 
 /// The answer for one agent: the first stop, else the first start, else the hold of its most
 /// urgent task. Its cost is that of the agent's own work, not of the board.
@@ -108,11 +45,11 @@ pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staf
         Some(Interrupt::Reassigned) => Reason::Reassigned,
         Some(Interrupt::Held { .. }) => Reason::Held,
         Some(Interrupt::Stopped(cause)) => match cause {
-            crate::session::StopCause::Owner => Reason::StoppedByOwner,
-            crate::session::StopCause::Unstarted => Reason::Unstarted,
-            crate::session::StopCause::Reassigned => Reason::Reassigned,
-            crate::session::StopCause::NoProgress => Reason::NoProgress,
-            crate::session::StopCause::FuelSpent => Reason::FuelSpent,
+            StopCause::Owner => Reason::StoppedByOwner,
+            StopCause::Unstarted => Reason::Unstarted,
+            StopCause::Reassigned => Reason::Reassigned,
+            StopCause::NoProgress => Reason::NoProgress,
+            StopCause::FuelSpent => Reason::FuelSpent,
         },
         None => return unstarted(board, session).then(|| Staffing::stop(Reason::Unstarted, session)),
     };

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Rejection;
 use crate::session::CompletionReport;
-use crate::verdict::Rejection;
 use crate::words::words;
-use crate::{AgentId, Completion, Generation, Party, Seq, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Generation, Party, Seq, SessionId, TaskId, Timestamp};
 
 words! {
     Status {
@@ -46,6 +46,11 @@ words! {
         Test = "test",
         Research = "research",
     }
+}
+
+words! {
+    /// When is a task done: merged into the target, or reported (V7)?
+    Completion { Merged = "merged", Reported = "reported" }
 }
 
 words! {

@@ -2,52 +2,14 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::field::Field;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::words::words;
 
 /// The most tasks that one command creates.
 pub(crate) const MAX_BATCH: usize = 100;
 
 /// The most dependencies of one task.
 pub(crate) const MAX_DEPENDENCIES: usize = 50;
-
-words! {
-    Field {
-        Title = "title",
-        Description = "description",
-        Label = "label",
-        Reason = "reason",
-        Summary = "summary",
-        NextSteps = "next_steps",
-        Context = "context",
-        Message = "content",
-        Key = "idempotency_key",
-        Model = "model_id",
-        Name = "name",
-    }
-}
-
-impl Field {
-    /// The most characters.
-    pub fn limit(self) -> usize {
-        match self {
-            Self::Title => 500,
-            Self::Label | Self::Key | Self::Model | Self::Name => 200,
-            Self::Reason => 2_000,
-            Self::Message => 4_000,
-            Self::Summary | Self::NextSteps | Self::Context => 20_000,
-            Self::Description => 100_000,
-        }
-    }
-
-    fn may_be_empty(self) -> bool {
-        matches!(self, Self::Description | Self::NextSteps | Self::Context)
-    }
-
-    fn is_one_line(self) -> bool {
-        matches!(self, Self::Title | Self::Label | Self::Key | Self::Model | Self::Name)
-    }
-}
 
 pub(crate) fn check(field: Field, text: &str) -> Result<(), Refusal> {
     if !field.may_be_empty() && text.trim().is_empty() {

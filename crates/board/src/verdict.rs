@@ -1,57 +1,15 @@
 //! What do the observed facts about a session mean for its task (V2)?
 
-use serde::{Deserialize, Serialize};
-
-use crate::session::{CompletionReport, DodResult, EndReason, Outcome, ProcessEnd, VendorTrouble};
-use crate::words::words;
+use crate::evidence::CheckOutcome;
+use crate::evidence::CheckResult;
+use crate::evidence::Inconclusive;
+use crate::evidence::Merge;
+use crate::evidence::Rejection;
+use crate::evidence::Verdict;
+use crate::evidence::WorkspaceFacts;
+use crate::evidence::{DodResult, EndReason, ProcessEnd, VendorTrouble};
+use crate::session::{CompletionReport, Outcome};
 use crate::{Check, Completion, Hierarchy, Mode};
-
-words! {
-    /// A check has three outcomes, and a time-out is a failure with a name of its own. One that
-    /// did not run is never excused (F66).
-    CheckOutcome { Pass = "pass", Fail = "fail", TimedOut = "timed_out", DidNotRun = "did_not_run" }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckResult {
-    pub name: String,
-    pub outcome: CheckOutcome,
-    /// The end of its output.
-    pub output: String,
-}
-
-/// What became of the branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Merge {
-    NotTried,
-    Conflict {
-        files: Vec<String>,
-    },
-    /// It may be merged, and cannot be yet: the user's own files are in the way (V6).
-    Waiting {
-        reason: String,
-        files: Vec<String>,
-    },
-    /// The target contains the work, and that was verified; its commit there.
-    Merged {
-        commit: String,
-    },
-}
-
-/// What was found in the workspace and its merge candidate (V1, V5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkspaceFacts {
-    pub commits: u32,
-    /// Files that differ between the target's head and the candidate.
-    pub changed: Vec<String>,
-    /// Those of them outside the write scope.
-    pub outside_scope: Vec<String>,
-    pub checks: Vec<CheckResult>,
-    /// Goals of the task's type that the difference does not meet.
-    pub goals_unmet: Vec<String>,
-    pub merge: Merge,
-}
 
 /// The facts about one session, as far as they are known.
 #[derive(Clone, Copy, Debug)]
@@ -85,82 +43,6 @@ pub struct Policy<'a> {
     pub may_be_empty: bool,
     /// The checks that must have run and passed.
     pub checks: &'a [Check],
-}
-
-/// Why nothing is concluded, and no attempt charged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Inconclusive {
-    Stopped,
-    Lost,
-    LaunchFailed,
-    RateLimited,
-    VendorUnavailable,
-    /// Left with `wait`.
-    Waiting,
-    /// A manager's process ended badly; A3 backs off.
-    ManagerExit,
-    /// Driven by hand, and not merged yet.
-    Pending,
-}
-
-/// Why the work goes back to its agent (V3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rejection {
-    NoReport,
-    ScopeViolation {
-        files: Vec<String>,
-    },
-    NoChange,
-    Conflict {
-        files: Vec<String>,
-    },
-    Check {
-        failed: Vec<CheckResult>,
-    },
-    Goal {
-        unmet: Vec<String>,
-    },
-    /// A child is not settled, or none of a manager's is done.
-    ChildrenOpen,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    None(Inconclusive),
-    Failed { reason: String },
-    Blocked { reason: String },
-    Rejected(Rejection),
-    Done,
-}
-
-impl Rejection {
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::NoReport => "no_report",
-            Self::ScopeViolation { .. } => "scope_violation",
-            Self::NoChange => "no_change",
-            Self::Conflict { .. } => "conflict",
-            // V2.8 knows one word for both.
-            Self::Check { .. } | Self::Goal { .. } => "check",
-            Self::ChildrenOpen => "children_open",
-        }
-    }
-}
-
-impl Verdict {
-    /// The word under which lists show it.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::None(_) => "none",
-            Self::Failed { .. } => "failed",
-            Self::Blocked { .. } => "blocked",
-            Self::Rejected(_) => "rejected",
-            Self::Done => "done",
-        }
-    }
 }
 
 /// The verdict, or `None` while the workspace has to be looked at first.

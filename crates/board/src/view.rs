@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::board::Board;
-use crate::session::{DodResult, EndReason, Session, SessionStatus, Usage};
+use crate::evidence::{DodResult, EndReason, Rejection, Usage, Verdict};
+use crate::session::{Session, SessionStatus};
 use crate::task::{Kind, Priority, Status, Task, TaskType};
-use crate::verdict::{Rejection, Verdict};
 use crate::{Agent, AgentId, Message, MessageId, Party, Span, TaskId, Timestamp, fuel};
 
 #[derive(Clone, Debug, Serialize)]

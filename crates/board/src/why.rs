@@ -2,13 +2,16 @@
 
 use serde::Serialize;
 
+use crate::action::Interrupt;
 use crate::board::Board;
-use crate::interrupt::{Interrupt, interrupt};
-use crate::readiness::{Obstacle, obstacles};
-use crate::session::{EndReason, SessionStatus};
-use crate::staffing::{Action, Reason, Staffing, staff_task};
+use crate::coordination::{Action, Reason, Staffing};
+use crate::evidence::{EndReason, Rejection};
+use crate::interrupt::interrupt;
+use crate::obstacle::Obstacle;
+use crate::readiness::obstacles;
+use crate::session::SessionStatus;
+use crate::staffing::staff_task;
 use crate::task::{Status, Task};
-use crate::verdict::Rejection;
 use crate::{AgentId, Party, Refusal, SessionId, Span, TaskId, Timestamp};
 
 /// One line of the explanation. Its wording is in `text/why.rs`.

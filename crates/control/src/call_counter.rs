@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
-use board::{Board, NextAction, Seq, SessionId, Span, Timestamp};
+use board::{Board, NextAction, Seq, SessionId, Span, Timestamp, calls_left};
 
 use crate::cached_answer::CachedAnswer;
 
@@ -73,8 +73,7 @@ impl CallCounter {
         }
         let pending = sessions.entry(session).or_insert(PendingCalls { calls: 0, repeated: None, since: now });
         pending.add(call);
-        let known = board.session(session).map_or(0, |session| session.calls);
-        let spent = known.saturating_add(pending.total()) >= board.settings.limits.max_calls;
+        let spent = board.session(session).is_ok_and(|session| calls_left(board, session) <= pending.total());
         let due = pending.total() >= MOST || now - pending.since >= AT_LEAST_EVERY;
         if !spent && !due {
             return Flush::Later;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use board::{Fuel, Refusal, RefusalReason, Tool};
+use board::{Fuel, Refusal, RefusalReason, Tool, calls_left};
 use control::{ControlError, Subject, Traced};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::{Value, json};
@@ -112,8 +112,8 @@ fn admitted(name: &str, caller: &Caller) -> Result<&'static Entry, ControlError>
         if !known.can_call() {
             return Err(refuse(RefusalReason::StaleSession(known.id)));
         }
-        let spent = known.calls >= session.board.settings.limits.max_calls;
-        if spent && entry.effect == Effect::Read {
+        // Other calls are commands, and refused by the board.
+        if entry.effect == Effect::Read && calls_left(&session.board, known) == 0 {
             return Err(refuse(RefusalReason::FuelSpent(Fuel::Calls)));
         }
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use board::{Event, RunnerId, Seq, TaskId};
+use board::{Event, RunnerId, TaskId};
 use control::{Control, Follower, NewSecret, Project};
 use mcp::Mcp;
 use runner::{Notice, Options, Places, Runner, Yard};

@@ -1,7 +1,6 @@
 //! How much of what was observed is kept? The end of long outputs, the beginning of long lists.
 
-use crate::session::{ProcessEnd, VendorTrouble};
-use crate::verdict::{CheckResult, Merge, WorkspaceFacts};
+use crate::evidence::{CheckResult, Merge, ProcessEnd, VendorTrouble, WorkspaceFacts};
 
 const MAX_FILES: usize = 1_000;
 const MAX_TEXT: usize = 8_000;

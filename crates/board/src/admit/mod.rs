@@ -8,13 +8,15 @@ mod talk;
 mod tasks;
 mod workflow;
 
+use crate::action::StopCause;
 use crate::board::Board;
 use crate::command::Command;
 use crate::event::{Event, EventKind};
-use crate::fuel::Fuel;
+use crate::fuel;
 use crate::interrupt::interrupt;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::session::{Session, SessionStatus, StopCause};
+use crate::session::{Session, SessionStatus};
+use crate::settings::Fuel;
 use crate::task::{Status, Task};
 use crate::{Actor, Agent, Party, TaskId, Timestamp};
 
@@ -41,8 +43,8 @@ pub fn admit(board: &Board, actor: &Actor, command: &Command, now: Timestamp) ->
     if let Actor::Session(_) = actor {
         context.stop_if_calls_spent(&mut happened)?;
     }
-    let event = |what| Event { at: now, by: actor.clone(), what };
-    Ok(happened.into_iter().map(event).collect())
+    let event = |(index, what)| Event { at: now, by: actor.clone(), what, continues: index > 0 };
+    Ok(happened.into_iter().enumerate().map(event).collect())
 }
 
 impl<'a> AdmitContext<'a> {
@@ -71,6 +73,9 @@ impl<'a> AdmitContext<'a> {
 
             Command::Claim { agent, purpose, driver, credential, forced } => {
                 self.claim(agent, *purpose, driver, credential.as_ref(), *forced)
+            }
+            Command::Attach { agent, credential, can_make_workspace } => {
+                self.attach(agent, credential, *can_make_workspace)
             }
             Command::ReportRunning { session, generation } => self.report_running(*session, *generation),
             Command::RenewLeases { sessions } => self.renew_leases(sessions),
@@ -124,7 +129,7 @@ impl<'a> AdmitContext<'a> {
             return Err(RefusalReason::AlreadyReported.into());
         }
         let leaving = matches!(command, Command::NextAction | Command::Logout);
-        if session.calls >= self.board.settings.limits.max_calls && !leaving {
+        if fuel::calls_left(self.board, session) == 0 && !leaving {
             return Err(RefusalReason::FuelSpent(Fuel::Calls).into());
         }
         Ok(())
@@ -133,7 +138,7 @@ impl<'a> AdmitContext<'a> {
     /// Adds what follows if these events use up the session's calls (G3).
     fn stop_if_calls_spent(&self, happened: &mut Vec<EventKind>) -> Result<(), Refusal> {
         let session = self.session()?;
-        let counted: u32 = happened.iter().map(EventKind::calls).sum();
+        let counted = calls_of(happened);
         let leaving = session.report.is_some()
             || session.stop.is_some()
             || happened.iter().any(|what| {
@@ -142,7 +147,7 @@ impl<'a> AdmitContext<'a> {
                     EventKind::LoggedOut { .. } | EventKind::CompletionReported { .. } | EventKind::FuelSpent { .. }
                 )
             });
-        if counted > 0 && !leaving && session.calls.saturating_add(counted) >= self.board.settings.limits.max_calls {
+        if counted > 0 && !leaving && fuel::calls_left(self.board, session) <= counted {
             happened.extend(self.stop_for_fuel(session, Fuel::Calls));
         }
         Ok(())
@@ -219,18 +224,12 @@ impl<'a> AdmitContext<'a> {
     }
 }
 
-impl EventKind {
-    /// How many of a session's calls an event stands for.
-    pub(crate) fn calls(&self) -> u32 {
-        match self {
-            Self::CallsCounted { calls, .. } | Self::ActionRepeated { times: calls, .. } => *calls,
-            Self::FuelSpent { .. } => 0,
-            _ => 1,
-        }
-    }
+/// What a command's events cost its session: one call, whatever it led to, or as many as it told of.
+fn calls_of(happened: &[EventKind]) -> u32 {
+    happened.iter().enumerate().map(|(index, what)| what.calls(index > 0)).sum()
 }
 
-/// The move that parks a task whose fuel is spent.
+/// The move that blocks a task whose fuel is spent.
 fn block_for_fuel(task: &Task, fuel: Fuel) -> EventKind {
     EventKind::TaskMoved {
         task: task.id,

@@ -1,14 +1,16 @@
 //! May this task change its status?
 
 use super::{AdmitContext, AdmitResult, stop_holder, under_judgement};
+use crate::action::StopCause;
 use crate::command::Destination;
 use crate::event::EventKind;
+use crate::field::Field;
 use crate::lifecycle::{self, Guard, Rule, TaskRole};
+use crate::obstacle::Obstacle;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::session::StopCause;
 use crate::task::{Kind, Status, Task};
-use crate::text_limits::{self, Field};
+use crate::text_limits;
 use crate::{Actor, Party, TaskId};
 
 /// What the owner adds to a move.
@@ -148,7 +150,7 @@ impl AdmitContext<'_> {
         // The owner grants new fuel by starting or unblocking.
         let obstacles: Vec<_> = obstacles
             .into_iter()
-            .filter(|obstacle| !(self.is_owner() && matches!(obstacle, readiness::Obstacle::FuelSpent(_))))
+            .filter(|obstacle| !(self.is_owner() && matches!(obstacle, Obstacle::FuelSpent(_))))
             .collect();
         (!obstacles.is_empty()).then_some(RefusalReason::NotReady { task: task.id, obstacles })
     }

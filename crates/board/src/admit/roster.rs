@@ -8,11 +8,15 @@ use crate::event::EventKind;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::settings::Settings;
 use crate::task::Status;
-use crate::{Actor, Agent, AgentId, Client, Hierarchy, SecretHash, Span, Task, TaskId, Timestamp};
+use crate::{Actor, Agent, AgentId, Client, Decompose, Hierarchy, Mode, SecretHash, Span, Task, TaskId, Timestamp};
 
 impl AdmitContext<'_> {
     pub(super) fn configure(&self, settings: &Settings) -> AdmitResult {
         self.owner_only()?;
+        if let Some((name, range)) = settings.limits.out_of_range() {
+            let (least, most) = (*range.start(), *range.end());
+            return Err(RefusalReason::LimitOutOfRange { name, least, most }.into());
+        }
         let unchanged = self.board.configured > 0 && *self.board.settings == *settings;
         Ok(if unchanged {
             Vec::new()
@@ -37,6 +41,7 @@ impl AdmitContext<'_> {
         if let Some(twice) = first_twice(agents) {
             return Err(RefusalReason::AgentTwice(twice).into());
         }
+        agents.iter().try_for_each(check_manager)?;
         check_parents(agents)?;
         let wanted: BTreeSet<_> = agents.iter().map(|spec| &spec.id).collect();
         let known = |id: &AgentId| self.board.agents.get(id).filter(|agent| agent.active);
@@ -103,7 +108,18 @@ fn first_twice(agents: &[AgentSpec]) -> Option<AgentId> {
     agents.iter().find(|spec| !seen.insert(&spec.id)).map(|spec| spec.id.clone())
 }
 
-/// Whoever is reported to is a manager on the roster, and nobody reports to themselves in the end.
+/// A manager splits every task, and does so through the server (N3).
+fn check_manager(spec: &AgentSpec) -> Result<(), Refusal> {
+    match (spec.hierarchy, spec.mode, spec.decompose) {
+        (Hierarchy::Worker, _, _) | (Hierarchy::Manager, Mode::Guided, Decompose::Auto) => Ok(()),
+        (Hierarchy::Manager, Mode::OneShot, _) => Err(RefusalReason::ManagerNotGuided(spec.id.clone()).into()),
+        (Hierarchy::Manager, Mode::Guided, Decompose::Never) => {
+            Err(RefusalReason::ManagerMustSplit(spec.id.clone()).into())
+        }
+    }
+}
+
+/// Every parent is a manager on the roster, and there is no cycle.
 fn check_parents(agents: &[AgentSpec]) -> Result<(), Refusal> {
     let find = |id: &AgentId| agents.iter().find(|spec| spec.id == *id);
     for spec in agents {

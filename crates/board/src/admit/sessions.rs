@@ -1,16 +1,23 @@
 //! May this session begin, go on, end; and what does its end mean for its task?
 
 use super::{AdmitContext, AdmitResult, block_for_fuel, bounds};
-use crate::event::EventKind;
-use crate::fuel::{self, Fuel};
+use crate::action::StopCause;
+use crate::apply::apply;
+use crate::attach;
+use crate::coordination::Action;
+use crate::coordination::Reason;
+use crate::event::{Event, EventKind};
+use crate::evidence::{
+    DodResult, EndReason, Inconclusive, Merge, ProcessEnd, Rejection, Usage, VendorTrouble, Verdict, WorkspaceFacts,
+};
+use crate::fuel;
 use crate::interrupt::interrupt;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::session::{
-    DodResult, Driver, EndReason, ProcessEnd, Purpose, Session, SessionStatus, StopCause, Usage, VendorTrouble,
-};
-use crate::staffing::{self, Action};
+use crate::session::{Driver, Purpose, Session, SessionStatus};
+use crate::settings::Fuel;
+use crate::staffing;
 use crate::task::{Status, Task};
-use crate::verdict::{self, Children, Evidence, Inconclusive, Merge, Policy, Rejection, Verdict, WorkspaceFacts};
+use crate::verdict::{self, Children, Evidence, Policy};
 use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp};
 
 /// The next instant at which time alone changes something, so that nobody has to poll.
@@ -72,6 +79,27 @@ impl AdmitContext<'_> {
         Ok(happened)
     }
 
+    /// Opens a session for an agent that was attached by hand, if there is work for it (S3).
+    pub(super) fn attach(&self, agent: &AgentId, credential: &SecretHash, can_make_workspace: bool) -> AdmitResult {
+        let agent = self.board.agent(agent)?;
+        let mut happened = Vec::new();
+        let mut board = std::borrow::Cow::Borrowed(self.board);
+        if staffing::staffing(self.board, agent.id(), self.now)?.action != Action::Start
+            && let Some(silent) = attach::silent_session(self.board, agent, self.now)
+        {
+            happened = self.ended(silent, &ProcessEnd::because(EndReason::Stopped), &[], None)?;
+            let board = board.to_mut();
+            for what in &happened {
+                let (at, by) = (self.now, self.actor.clone());
+                apply(board, &Event { at, by, what: what.clone(), continues: true });
+            }
+        }
+        let purpose = attach::attachable(&board, agent, can_make_workspace, self.now)?;
+        let after = AdmitContext { board: &board, ..*self };
+        happened.extend(after.claim(agent.id(), purpose, &Driver::Attached, Some(credential), false)?);
+        Ok(happened)
+    }
+
     /// A runner claims for itself.
     fn check_runner(&self, driver: &Driver) -> Result<(), Refusal> {
         match (driver, self.actor) {
@@ -101,7 +129,7 @@ impl AdmitContext<'_> {
             Some(answer) if answer.action == Action::Start => Ok(()),
             Some(answer) => Err(RefusalReason::NotStaffed { agent: agent.id().clone(), reason: answer.reason }.into()),
             None => {
-                let reason = staffing::Reason::NoInProgressTask;
+                let reason = Reason::NoInProgressTask;
                 Err(RefusalReason::NotStaffed { agent: agent.id().clone(), reason }.into())
             }
         }

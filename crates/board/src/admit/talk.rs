@@ -2,10 +2,11 @@
 
 use super::{AdmitContext, AdmitResult};
 use crate::event::EventKind;
-use crate::fuel::Fuel;
+use crate::field::Field;
 use crate::refusal::RefusalReason;
 use crate::session::Purpose;
-use crate::text_limits::{self, Field};
+use crate::settings::Fuel;
+use crate::text_limits;
 use crate::{Actor, Party, TaskId};
 
 impl AdmitContext<'_> {

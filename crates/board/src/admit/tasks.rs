@@ -7,10 +7,11 @@ use super::{AdmitContext, AdmitResult, under_judgement};
 use crate::command::{DependsOn, NewTask};
 use crate::cycles::{DependencyPlan, Planned};
 use crate::event::{CreatedTask, EventKind, TaskEdit};
+use crate::field::Field;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::task::{Kind, Status, Task};
-use crate::text_limits::{self, Field};
+use crate::text_limits;
 use crate::{Actor, AgentId, Party, TaskId};
 
 /// Where new tasks go.

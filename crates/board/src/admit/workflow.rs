@@ -1,15 +1,19 @@
 //! What an agent does through its session: may it, and what follows?
 
 use super::{AdmitContext, AdmitResult};
+use crate::action::{Choice, NextAction};
 use crate::event::EventKind;
-use crate::fuel::{self, Fuel};
+use crate::evidence::ProcessEnd;
+use crate::field::Field;
+use crate::fuel;
 use crate::interrupt::interrupt;
-use crate::next_action::{Choice, NextAction, next_action};
+use crate::next_action::next_action;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::session::{CompletionReport, Driver, ModelReport, Outcome, ProcessEnd, Session};
+use crate::session::{CompletionReport, Driver, ModelReport, Outcome, Session};
+use crate::settings::Fuel;
 use crate::task::{Context, Status};
-use crate::text_limits::{self, Field};
+use crate::text_limits;
 
 impl AdmitContext<'_> {
     pub(super) fn report_model(&self, provider: &str, model_id: &str) -> AdmitResult {

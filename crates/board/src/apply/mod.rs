@@ -139,10 +139,10 @@ impl Fold<'_> {
         }
     }
 
-    /// Every event of a session is one of its calls; an attached agent's calls renew its lease.
+    /// Counts a session's calls by the events they left; an attached agent's calls renew its lease.
     fn count_call(&mut self) {
         let Actor::Session(id) = self.event.by else { return };
-        let (at, calls) = (self.event.at, self.event.what.calls());
+        let (at, calls) = (self.event.at, self.event.what.calls(self.event.continues));
         let lease = at + self.board.settings.limits.attached_lease;
         let sent = matches!(self.event.what, EventKind::MessageSent { .. });
         self.session(id, |session| {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::Fold;
 use super::tasks::ChangeScope;
-use crate::fuel::{self, Fuel};
-use crate::next_action::{Choice, NextAction};
-use crate::session::{ActionCounts, CompletionReport, Driver, Purpose, Session, SessionStatus, StopCause};
+use crate::action::{Choice, NextAction, StopCause};
+use crate::evidence::{Inconclusive, Verdict};
+use crate::fuel;
+use crate::session::{ActionCounts, CompletionReport, Driver, Purpose, Session, SessionStatus};
+use crate::settings::Fuel;
 use crate::task::Context;
-use crate::verdict::{Inconclusive, Verdict};
 use crate::{Actor, AgentId, Generation, SecretHash, SessionId, Timestamp};
 
 /// The content of `SessionClaimed`.

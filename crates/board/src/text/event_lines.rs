@@ -4,9 +4,8 @@ use super::instructions::feedback;
 use super::{Phrase, list, phrase};
 use crate::board::Board;
 use crate::event::{Event, EventKind};
-use crate::session::{EndReason, ProcessEnd};
+use crate::evidence::{CheckOutcome, EndReason, Merge, ProcessEnd, Verdict, WorkspaceFacts};
 use crate::task::Status;
-use crate::verdict::{CheckOutcome, Merge, Verdict, WorkspaceFacts};
 use crate::{Language, Party, SessionId};
 
 /// How a line is to be seen.

@@ -2,8 +2,8 @@
 
 use super::{Audience, Phrase, phrase};
 use crate::Language;
+use crate::coordination::Reason;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::staffing::Reason;
 
 impl Refusal {
     /// What to do next. Never a destructive command (F27).
@@ -138,6 +138,20 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         | B::NobodyThere => {
             say(phrase("Correct the text and run the command again.", "文を直して、もう一度実行してください。"), &[])
         }
+        B::ManagerNotGuided(_) | B::ManagerMustSplit(_) => say(
+            phrase(
+                "Correct the agent in .saihai/agents/ and apply again.",
+                ".saihai/agents/ のエージェントを直して、もう一度反映してください。",
+            ),
+            &[],
+        ),
+        B::LimitOutOfRange { .. } => say(
+            phrase(
+                "Correct `limits` in .saihai/config.yaml and apply again.",
+                ".saihai/config.yaml の `limits` を直して、もう一度反映してください。",
+            ),
+            &[],
+        ),
         B::BadRoster { .. } => say(
             phrase(
                 "Correct `parent` in .saihai/agents/ and apply again.",

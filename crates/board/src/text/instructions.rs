@@ -2,10 +2,11 @@
 
 use super::{Phrase, phrase};
 use crate::Language;
-use crate::answer::{Answer, Tool};
-use crate::next_action::NextAction;
+use crate::action::NextAction;
+use crate::answer::Answer;
+use crate::evidence::Rejection;
 use crate::text::list;
-use crate::verdict::Rejection;
+use crate::tool::Tool;
 
 const THEN_ASK: Phrase = phrase("Then call get_next_action.", "その後、get_next_action を呼んでください。");
 

@@ -2,7 +2,7 @@
 
 use super::{Phrase, list, phrase};
 use crate::Language;
-use crate::readiness::Obstacle;
+use crate::obstacle::Obstacle;
 use crate::refusal::{Refusal, RefusalReason};
 
 impl Refusal {
@@ -50,6 +50,24 @@ fn message(because: &RefusalReason, language: Language) -> String {
         B::AgentTwice(id) => {
             say(phrase("The agent `{0}` is defined twice.", "エージェント `{0}` が二重に定義されています。"), &[id])
         }
+        B::ManagerNotGuided(id) => say(
+            phrase(
+                "`{0}` is a manager and must be guided: it works through the server.",
+                "`{0}` はマネージャーなので、mode は guided でなければなりません。",
+            ),
+            &[id],
+        ),
+        B::ManagerMustSplit(id) => say(
+            phrase(
+                "`{0}` is a manager and cannot have `decompose: never`: to split work is what it does.",
+                "`{0}` はマネージャーなので、`decompose: never` にはできません。作業の分割がその役割です。",
+            ),
+            &[id],
+        ),
+        B::LimitOutOfRange { name, least, most } => say(
+            phrase("The limit `{0}` must be from {1} to {2}.", "上限 `{0}` は {1} から {2} の範囲で指定してください。"),
+            &[name, least, most],
+        ),
         B::NobodyThere => say(phrase("That message has no recipient.", "そのメッセージには宛先がありません。"), &[]),
         B::ReasonNeeded(name) => say(phrase("To {0} a task, a reason is needed.", "{0} には理由が必要です。"), &[name]),
 

@@ -1,7 +1,7 @@
 //! What is an agent told when something of its own has happened?
 
 use super::{Phrase, list, phrase};
-use crate::next_action::Choice;
+use crate::action::Choice;
 use crate::session::{Driver, Outcome, Session};
 use crate::{Board, Completion, Language};
 

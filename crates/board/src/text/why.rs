@@ -3,8 +3,8 @@
 use super::refusals::say_obstacle;
 use super::{Phrase, list, phrase};
 use crate::Language;
-use crate::readiness::Obstacle;
-use crate::staffing::Reason;
+use crate::coordination::Reason;
+use crate::obstacle::Obstacle;
 use crate::text::instructions::feedback;
 use crate::why::Line;
 use crate::{Party, TaskId};

@@ -26,7 +26,7 @@ fn pause_of(world: &World, task: TaskId) -> Option<Span> {
 fn idle_sessions_double_the_delay_up_to_five_minutes() {
     let mut world = World::with(|settings, _| {
         settings.limits.max_idle_sessions = 100;
-        settings.limits.max_attempts = 100;
+        settings.limits.max_attempts = 20;
     });
     let task = world.started("w1");
     for seconds in [5, 10, 20, 40, 80, 160, 300, 300] {

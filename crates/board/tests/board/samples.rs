@@ -44,7 +44,12 @@ pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
     let whats = every_what().into_iter().enumerate();
     whats
-        .map(|(n, what)| Event { at: Timestamp(1_767_225_600_000 + n as i64), by: actors[n % 4].clone(), what })
+        .map(|(n, what)| Event {
+            at: Timestamp(1_767_225_600_000 + n as i64),
+            by: actors[n % 4].clone(),
+            what,
+            continues: false,
+        })
         .collect()
 }
 

@@ -1,9 +1,6 @@
 //! Who is it, and what may they call?
 
-use board::{
-    Action, Actor, Command, Completion, Driver, EndReason, ProcessEnd, ProjectId, Purpose, RefusalReason, Staffing,
-    Task, Tool, replies, staff_chat, staff_task, staffing,
-};
+use board::{Actor, Command, Driver, ProjectId, RefusalReason, TaskId, Tool, replies};
 use control::{ControlError, NewSecret, Project, passkey_hash, passkey_matches, token_hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,89 +130,46 @@ impl McpState {
 /// Opens a session for an agent that was attached by hand, if there is work for it (S3).
 async fn attach(state: &McpState, known: KnownAgent) -> Result<Authenticated, ControlError> {
     let KnownAgent { project, project_id, agent } = known;
-    let mut answer = work_for(&project, &agent)?;
-    if answer.action != Action::Start && take_over(&project, &agent).await? {
-        answer = work_for(&project, &agent)?;
-    }
-    let purpose = match attachable(&project, &agent, answer) {
-        Ok(purpose) => purpose,
-        Err(refused) => workspace_made(state, &project_id, &agent, answer).await.ok_or(refused)?,
-    };
     let secret = NewSecret::for_session(&project_id)?;
-    let claim = Command::Claim {
-        agent: agent.id().clone(),
-        purpose,
-        driver: Driver::Attached,
-        credential: Some(token_hash(secret.reveal())),
-        forced: false,
+    let credential = token_hash(secret.reveal());
+    let attach = async |can_make_workspace| {
+        let command = Command::Attach { agent: agent.id().clone(), credential: credential.clone(), can_make_workspace };
+        project.submit(Actor::System, command).await
     };
-    let receipt = project.submit(Actor::System, claim).await?;
-    let session = receipt.after.session_with(&token_hash(secret.reveal())).map(|session| session.id);
+    let attached = attach(false).await;
+    // Some of its work needs a workspace: if a runner makes it, that work can be begun after all.
+    let attached = match needed_workspace(&attached) {
+        Some(task) if workspace_made(state, &project_id, &agent, task).await => attach(true).await,
+        Some(_) | None => attached,
+    };
+    let receipt = attached?;
+    let session = receipt.after.session_with(&credential).map(|session| session.id);
     let session = session.ok_or_else(|| refuse(RefusalReason::NotAuthenticated))?;
     let session = CallingSession::new(project, receipt.after, session);
     welcome(state, &session, Some(secret.reveal().to_owned()))
 }
 
-fn work_for(project: &Project, agent: &board::Agent) -> Result<Staffing, ControlError> {
-    Ok(staffing(&project.board(), agent.id(), project.clock().now())?)
-}
-
-/// An agent whose client went away comes back with its passkey: the session that nobody speaks for
-/// any more is ended, so that its work does not wait for the lease.
-async fn take_over(project: &Project, agent: &board::Agent) -> Result<bool, ControlError> {
-    let (board, now) = (project.board(), project.clock().now());
-    let silent = board.live_sessions(agent.id()).find(|session| {
-        session.driver == Driver::Attached && now - session.last_call_at > board::Session::SILENT && session.can_call()
-    });
-    let Some(session) = silent else { return Ok(false) };
-    let command = Command::EndProcess {
-        session: session.id,
-        generation: session.generation,
-        end: ProcessEnd::because(EndReason::Stopped),
-        artifacts: Vec::new(),
-        usage: None,
-    };
-    project.submit(Actor::System, command).await?;
-    Ok(true)
-}
-
-/// What it can begin. Work that is merged needs a workspace, and those are made by runners; so it
-/// gets the most urgent of its other work.
-fn attachable(project: &Project, agent: &board::Agent, answer: Staffing) -> Result<Purpose, ControlError> {
-    let (board, now) = (project.board(), project.clock().now());
-    let purpose = match (answer.action, answer.purpose) {
-        (Action::Start, Some(purpose)) => purpose,
-        (Action::Start | Action::NoChange | Action::Stop, _) => {
-            return Err(refuse(RefusalReason::NotStaffed { agent: agent.id().clone(), reason: answer.reason }));
-        }
-    };
-    let needs_workspace = |task: &Task| match task.completion.unwrap_or(board.settings.completion) {
-        Completion::Merged => !agent.is_manager(),
-        Completion::Reported => false,
-    };
-    let task = match purpose {
-        Purpose::Task(id) => board.task(id)?,
-        Purpose::Chat => return Ok(purpose),
-    };
-    if !needs_workspace(task) {
-        return Ok(purpose);
+/// The task whose workspace is missing, if that is why it was refused.
+fn needed_workspace<T>(attached: &Result<T, ControlError>) -> Option<TaskId> {
+    match attached {
+        Err(ControlError::Refused(refusal)) => match &*refusal.0 {
+            RefusalReason::NeedsWorkspace { task } => Some(*task),
+            _ => None,
+        },
+        Ok(_) | Err(_) => None,
     }
-    let others = board.open_tasks(agent.id()).into_iter().filter(|task| !needs_workspace(task));
-    let others = others.map(|task| staff_task(&board, agent, task, now)).chain(staff_chat(&board, agent, now));
-    let startable = others.filter(|other| other.action == Action::Start).find_map(|other| other.purpose);
-    startable.ok_or_else(|| refuse(RefusalReason::NeedsWorkspace { task: task.id }))
 }
 
-/// Work that is merged can be begun after all, if there is a runner that makes a workspace for it.
-async fn workspace_made(
-    state: &McpState,
-    project: &ProjectId,
-    agent: &board::Agent,
-    answer: Staffing,
-) -> Option<Purpose> {
-    let purpose = answer.purpose.filter(|_| answer.action == Action::Start)?;
-    let made = state.server.workspaces()?.prepare(project, agent.id(), purpose.task()?).await?;
-    made.inspect_err(|error| tracing::warn!(error, "no workspace for an attached agent")).ok().map(|_| purpose)
+async fn workspace_made(state: &McpState, project: &ProjectId, agent: &board::Agent, task: TaskId) -> bool {
+    let Some(workspaces) = state.server.workspaces() else { return false };
+    match workspaces.prepare(project, agent.id(), task).await {
+        Some(Ok(_)) => true,
+        Some(Err(error)) => {
+            tracing::warn!(error, "no workspace for an attached agent");
+            false
+        }
+        None => false,
+    }
 }
 
 fn welcome(

@@ -293,6 +293,7 @@ async fn a_slow_reader_costs_little_and_gets_everything() {
             content: format!("{number} {}", "x".repeat(1000)),
             related_task: None,
         },
+        continues: false,
     };
     let mut head = first;
     for batch in 0..EVENTS / 1000 {

@@ -8,7 +8,7 @@ use board::{
     Actor, AgentSpec, Client, Command, Destination, EventKind, Mode, NewTask, ProjectId, Settings, Status, TaskId,
 };
 use control::{Control, ProcessLifetime, SystemClock};
-use runner::{Git, Options, Places, Runner, Yard};
+use runner::{Git, Options, Runner, RunnerHost, RunnerPaths};
 use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 
@@ -58,7 +58,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         ..AgentSpec::worker("worker".parse()?)
     };
     project.submit(owner(), Command::Define { settings: Box::new(settings), agents: vec![worker] }).await?;
-    let yard = Yard { repository, places: Places::new(&root, &id), user: runner::clients::User::default() };
+    let host = RunnerHost { repository, paths: RunnerPaths::new(&root, &id), user: runner::clients::User::default() };
     let options = Options {
         id: "bench".parse()?,
         max_parallel: Some(1),
@@ -66,7 +66,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         only: None,
         mcp_url: "http://127.0.0.1:1/mcp".into(),
     };
-    let (running, _notices) = Runner::new(project.clone(), yard.clone(), options);
+    let (running, _notices) = Runner::new(project.clone(), host.clone(), options);
     let shutdown = CancellationToken::new();
     let ran = tokio::spawn(running.run(shutdown.clone(), true));
     let (mut own, mut with_git) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         let to = Destination::Status(Status::InProgress);
         project.submit(owner(), Command::MoveTask { task, to, reason: None, forced: false, merged: false }).await?;
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-        let stamped = yard.places.workspace(task).join("work/target/stamped");
+        let stamped = host.paths.workspace(task).join("work/target/stamped");
         let (at, git) = wait(&stamped).await?;
         let took = Duration::from_micros(at).saturating_sub(began);
         with_git.push(took);

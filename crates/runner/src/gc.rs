@@ -6,10 +6,10 @@ use std::time::Duration;
 use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
 
 use crate::git::Git;
+use crate::host::RunnerHost;
 use crate::shim::{Left, Shim, Stop};
 use crate::verify::Place;
 use crate::workspace::{Workspace, WorkspaceError, remove_all};
-use crate::yard::Yard;
 
 /// How long the log of a session is kept after its end.
 const LOGS: Span = Span::minutes(30 * 24 * 60);
@@ -59,15 +59,15 @@ impl Found {
 }
 
 /// Everything of a project that takes up room, and what may go.
-pub async fn find(yard: &Yard, board: &Board, now: Timestamp) -> Vec<Found> {
-    let mut found = sessions(yard, board, now);
-    for entry in entries(&yard.places.workspaces()) {
+pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Found> {
+    let mut found = sessions(host, board, now);
+    for entry in entries(&host.paths.workspaces()) {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(task) = name.strip_prefix("task-").and_then(|id| id.split('.').next()?.parse().ok()) else { continue };
-        found.push(workspace(yard, board, now, task, entry.clone(), name.contains('.')).await);
+        found.push(workspace(host, board, now, task, entry.clone(), name.contains('.')).await);
     }
     for task in board.tasks.values().filter(|task| task.status == Status::Done) {
-        found.extend(branch(yard, board, task).await);
+        found.extend(branch(host, board, task).await);
     }
     found
 }
@@ -79,9 +79,9 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn sessions(yard: &Yard, board: &Board, now: Timestamp) -> Vec<Found> {
+fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Found> {
     let mut found = Vec::new();
-    for path in entries(&yard.places.sessions()) {
+    for path in entries(&host.paths.sessions()) {
         let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<SessionId>().ok());
         let Some(id) = id else { continue };
         let session = board.session(id).ok();
@@ -106,7 +106,7 @@ fn sessions(yard: &Yard, board: &Board, now: Timestamp) -> Vec<Found> {
     found
 }
 
-async fn workspace(yard: &Yard, board: &Board, now: Timestamp, id: TaskId, path: PathBuf, aside: bool) -> Found {
+async fn workspace(host: &RunnerHost, board: &Board, now: Timestamp, id: TaskId, path: PathBuf, aside: bool) -> Found {
     let thing = Thing::Workspace { task: id, path: path.clone() };
     let keep = Span::seconds(i64::try_from(board.settings.keep_failed).unwrap_or(i64::MAX / 1000));
     let age = board.task(id).map(|task| now - task.status_at);
@@ -127,7 +127,7 @@ async fn workspace(yard: &Yard, board: &Board, now: Timestamp, id: TaskId, path:
         },
         (Ok(_), Err(_)) | (Err(_), _) => {}
     }
-    match unsaved(yard, board, id, &path).await {
+    match unsaved(host, board, id, &path).await {
         Ok(None) => Found::removable(thing, "its work is in the repository"),
         Ok(Some(what)) => Found::kept(thing, format!("it holds work that is nowhere else: {what}")),
         Err(error) => Found::kept(thing, format!("it cannot be examined: {error}")),
@@ -135,19 +135,19 @@ async fn workspace(yard: &Yard, board: &Board, now: Timestamp, id: TaskId, path:
 }
 
 /// Work in a workspace that is reachable from nowhere else (F69).
-async fn unsaved(yard: &Yard, board: &Board, task: TaskId, place: &Path) -> Result<Option<String>, String> {
-    let workspace = Workspace::at(place, &yard.repository, board.settings.isolation);
+async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, place: &Path) -> Result<Option<String>, String> {
+    let workspace = Workspace::at(place, &host.repository, board.settings.isolation);
     if !workspace.exists() {
         return Ok(None);
     }
-    let scratch = yard.places.root().join("gc");
-    let place = Place { yard, settings: &board.settings, task, workspace: &workspace };
+    let scratch = host.paths.root().join("gc");
+    let place = Place { host, settings: &board.settings, task, workspace: &workspace };
     let (head, left) = place.look(&scratch).await.map_err(|error| error.to_string())?;
     let _ = remove_all(&scratch);
     if let Some(first) = left.first() {
         return Ok(Some(format!("{first} is not committed")));
     }
-    let main = Git::around(&yard.repository);
+    let main = Git::around(&host.repository);
     let kept = main.run(&["for-each-ref", "--count=1", "--format=%(refname)", "--contains", &head]).await;
     Ok(match kept {
         Ok(reference) if !reference.is_empty() => None,
@@ -156,8 +156,8 @@ async fn unsaved(yard: &Yard, board: &Board, task: TaskId, place: &Path) -> Resu
 }
 
 /// The branch of a task whose work is in the target.
-async fn branch(yard: &Yard, board: &Board, task: &Task) -> Option<Found> {
-    let main = Git::around(&yard.repository);
+async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Found> {
+    let main = Git::around(&host.repository);
     let name = task.branch.clone()?;
     let commit = main.commit(&format!("refs/heads/{name}")).await?;
     let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
@@ -175,13 +175,13 @@ async fn branch(yard: &Yard, board: &Board, task: &Task) -> Option<Found> {
 }
 
 /// Removes what was found to be removable.
-pub async fn remove(yard: &Yard, board: &Board, found: &Found) -> Result<(), String> {
+pub async fn remove(host: &RunnerHost, board: &Board, found: &Found) -> Result<(), String> {
     match &found.thing {
         Thing::Workspace { path, .. } => {
-            remove_workspace(yard, path, board.settings.isolation).await.map_err(|error| error.to_string())
+            remove_workspace(host, path, board.settings.isolation).await.map_err(|error| error.to_string())
         }
         Thing::Branch { task, name, commit } => {
-            let main = Git::around(&yard.repository);
+            let main = Git::around(&host.repository);
             let branch = format!("refs/heads/{name}");
             main.run(&["update-ref", "-d", &branch, commit]).await.map_err(|error| error.to_string())?;
             for kind in ["work", "base"] {
@@ -202,12 +202,16 @@ pub async fn remove(yard: &Yard, board: &Board, found: &Found) -> Result<(), Str
 }
 
 /// Removes a workspace whose work is elsewhere.
-pub(crate) async fn remove_workspace(yard: &Yard, place: &Path, isolation: Isolation) -> Result<(), WorkspaceError> {
+pub(crate) async fn remove_workspace(
+    host: &RunnerHost,
+    place: &Path,
+    isolation: Isolation,
+) -> Result<(), WorkspaceError> {
     if isolation == Isolation::Worktree {
-        let tree = Workspace::at(place, &yard.repository, isolation).tree;
+        let tree = Workspace::at(place, &host.repository, isolation).tree;
         if tree.exists() {
             let tree = tree.to_string_lossy();
-            Git::around(&yard.repository).run(&["worktree", "remove", "--force", "--force", "--", &tree]).await?;
+            Git::around(&host.repository).run(&["worktree", "remove", "--force", "--force", "--", &tree]).await?;
         }
     }
     remove_all(place)

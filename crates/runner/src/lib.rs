@@ -3,8 +3,9 @@
 pub mod clients;
 pub mod gc;
 mod git;
+mod host;
 mod inside;
-mod places;
+mod paths;
 mod process;
 mod prompt;
 mod runner;
@@ -13,12 +14,11 @@ pub mod scope;
 pub mod shim;
 mod verify;
 mod workspace;
-mod yard;
 
 pub use git::{Git, GitError};
+pub use host::{RunnerHost, try_sandbox};
 pub use inside::inside;
-pub use places::Places;
+pub use paths::RunnerPaths;
 pub use runner::{Notice, Options, Runner, brief_for};
 pub use verify::VerifyError;
 pub use workspace::{Order, Workspace, WorkspaceError};
-pub use yard::{Yard, try_sandbox};

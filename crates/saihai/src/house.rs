@@ -7,7 +7,7 @@ use std::sync::Arc;
 use board::{Event, RunnerId, TaskId};
 use control::{Control, Follower, NewSecret, Project};
 use mcp::Mcp;
-use runner::{Notice, Options, Places, Runner, Yard};
+use runner::{Notice, Options, Runner, RunnerHost, RunnerPaths};
 use rustix::fs::{FlockOperation, flock};
 use server::{HttpServer, Listen, ServerState};
 use tokio::sync::mpsc;
@@ -95,18 +95,18 @@ impl Events {
 impl House {
     /// Takes the project's place and opens the door. Nothing is started yet.
     pub(crate) async fn open(context: &Context, opened: Opened, wishes: Wishes) -> Result<Self, Failure> {
-        let places = Places::new(&context.home, &opened.id);
-        let lock = take_place(&places).await?;
+        let paths = RunnerPaths::new(&context.home, &opened.id);
+        let lock = take_place(&paths).await?;
         let failed = |error| Failure::control(error, context.language());
         let Opened { control, project, path, .. } = opened;
         attend(&control, context).await?;
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
         let web = Web::new(Arc::clone(&server), Arc::new(OnThisMachine { home: context.home.clone() }));
-        let http_server = listen(&server, &places, &wishes).await?;
+        let http_server = listen(&server, &paths, &wishes).await?;
         let http_server = with_routes(http_server, &server, &web);
-        let _ = std::fs::write(places.address(), http_server.url());
+        let _ = std::fs::write(paths.address(), http_server.url());
         let presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
-        let yard = Yard { repository: path, places, user: user() };
+        let host = RunnerHost { repository: path, paths, user: user() };
         let options = Options {
             id: runner_id(&context.home)?,
             max_parallel: wishes.max_parallel,
@@ -114,7 +114,7 @@ impl House {
             only: wishes.only,
             mcp_url: http_server.mcp_url(),
         };
-        let (runner, notices) = Runner::new(project.clone(), yard, options);
+        let (runner, notices) = Runner::new(project.clone(), host, options);
         server.provide_workspaces(Arc::new(RunnerWorkspaces(runner.clone())));
         let events = Events::new(project.clone());
         Ok(Self { server, web, http_server, runner, notices, project, events, _lock: lock, _presence: presence })
@@ -181,11 +181,11 @@ pub(crate) async fn attend(control: &Control, context: &Context) -> Result<(), F
 }
 
 /// Only one runner has a project: two would see to each other's agents.
-async fn take_place(places: &Places) -> Result<File, Failure> {
-    let taken = std::fs::create_dir_all(places.root())
-        .and_then(|()| File::options().create(true).append(true).open(places.lock()));
+async fn take_place(paths: &RunnerPaths) -> Result<File, Failure> {
+    let taken = std::fs::create_dir_all(paths.root())
+        .and_then(|()| File::options().create(true).append(true).open(paths.lock()));
     let file = taken.map_err(|error| {
-        let problem = format!("cannot use {}: {error}", places.root().display());
+        let problem = format!("cannot use {}: {error}", paths.root().display());
         Failure::new(Exit::Store, "store", problem, "Check its permissions.")
     })?;
     // One that was killed may live on for a moment in what it was starting.
@@ -222,12 +222,12 @@ fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
 }
 
 /// Agents that outlived the last server know where it was: it is best found there again.
-async fn listen(server: &ServerState, places: &Places, wishes: &Wishes) -> Result<HttpServer, Failure> {
+async fn listen(server: &ServerState, paths: &RunnerPaths, wishes: &Wishes) -> Result<HttpServer, Failure> {
     let open = |listen: Listen| {
         let (shutdown, hosts) = (server.shutdown().clone(), &wishes.allow_host);
         async move { HttpServer::bind(shutdown, &listen, hosts).await }
     };
-    let before = std::fs::read_to_string(places.address()).ok();
+    let before = std::fs::read_to_string(paths.address()).ok();
     let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));
     let any_port = match &wishes.listen {
         None => true,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use board::{Board, Merge, ProjectId, SessionId, Task};
-use runner::Places;
+use runner::RunnerPaths;
 use runner::shim::Log;
 use server::{Diff, LocalFiles, LogFrom, LogPage};
 
@@ -16,7 +16,7 @@ pub(crate) struct OnThisMachine {
 
 impl LocalFiles for OnThisMachine {
     fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
-        let run = Places::new(&self.home, project).session(session);
+        let run = RunnerPaths::new(&self.home, project).session(session);
         if !run.exists() {
             return None;
         }

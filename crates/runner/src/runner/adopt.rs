@@ -18,7 +18,7 @@ impl Floor {
             if found.status == SessionStatus::Verifying {
                 continue;
             }
-            let directory = self.inner.yard.places.session(found.id);
+            let directory = self.inner.host.paths.session(found.id);
             let live = Live { running: true, ..Live::of(found) };
             let stopper = live.stopper.clone();
             match Shim::find(&directory, spawn_of(found)) {
@@ -50,7 +50,7 @@ impl Floor {
     /// Shims whose session is over on the board, or was never there.
     async fn end_forgotten(&self) {
         let board = self.inner.project.board();
-        let entries = std::fs::read_dir(self.inner.yard.places.sessions()).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(self.inner.host.paths.sessions()).into_iter().flatten().flatten();
         for entry in entries {
             let id = entry.file_name().to_str().and_then(|name| name.parse::<SessionId>().ok());
             let session = id.and_then(|id| board.session(id).ok());

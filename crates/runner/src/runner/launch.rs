@@ -14,13 +14,13 @@ use super::session::Claimed;
 use super::{Inner, logins};
 use crate::clients::{self, Assignment};
 use crate::git::Git;
+use crate::host::policy_in_mode;
 use crate::inside::Author;
 use crate::prompt::{Brief, prompt};
 use crate::sandbox::Policy;
 use crate::shim::{Exit, GRACE, Plan, Shim, Started};
 use crate::verify::{Place, VerifyError};
 use crate::workspace::{Order, Workspace, WorkspaceError};
-use crate::yard::confined;
 
 /// Why a session does not come to run.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ impl Inner {
         let board = self.project.board();
         let refused = |refusal: board::Refusal| LaunchError::Refused(refusal.to_string());
         let agent = board.agent(&session.agent).map_err(refused)?;
-        let run = self.yard.places.session(session.id);
+        let run = self.host.paths.session(session.id);
         make_private(&run)?;
         let (home, temporary) = (run.join("home"), run.join("tmp"));
         make_private(&home)?;
@@ -68,16 +68,16 @@ impl Inner {
         let task = session.task().map(|id| board.task(id)).transpose().map_err(refused)?;
         let (workspace, mut policy) = self.workspace(&board, agent, task, &run).await?;
         let spec = &agent.spec;
-        let text = brief_for(&board, &self.yard.repository, spec, session.purpose);
+        let text = brief_for(&board, &self.host.repository, spec, session.purpose);
         let mcp_url = (spec.mode == Mode::Guided).then_some(self.options.mcp_url.as_str());
         let assignment =
-            Assignment { spec, prompt: &text, mcp_url, run: &run, workspace: &workspace, user: &self.yard.user };
+            Assignment { spec, prompt: &text, mcp_url, run: &run, workspace: &workspace, user: &self.host.user };
         let launch = clients::launch(&assignment)?;
         for (path, bytes) in &launch.files {
             write_private(path, bytes)?;
         }
         logins::remember(&run, &launch.logins)?;
-        self.yard.widen(&mut policy, &board.settings, &[&home, &temporary]);
+        self.host.grant_common_access(&mut policy, &board.settings, &[&home, &temporary]);
         policy.execute.extend(launch.readable);
         // Its own programs, where it has a PATH of its own.
         let own_path = spec.env.get("PATH").map(|path| path.0.as_str()).unwrap_or_default();
@@ -87,7 +87,7 @@ impl Inner {
         if let (Some(ports), Some(own)) = (&mut policy.connect, port_of(&self.options.mcp_url)) {
             ports.push(own);
         }
-        let mut env = self.yard.environment(&home, &temporary);
+        let mut env = self.host.environment(&home, &temporary);
         if task.is_some() && board.settings.isolation == Isolation::Worktree {
             // A worktree's configuration is the user's, and that of the user's HOME is out of reach.
             env.extend(Author::of(spec).identity());
@@ -108,7 +108,7 @@ impl Inner {
             env,
             cwd: workspace,
             stdin: launch.stdin,
-            sandbox: confined(policy, board.settings.sandbox),
+            sandbox: policy_in_mode(policy, board.settings.sandbox),
             wall: Duration::from_secs(spec.timeout.into()),
             stall: Some(Duration::from_secs(spec.stall_timeout.into())),
             grace: GRACE,
@@ -131,7 +131,7 @@ impl Inner {
         match task.filter(|_| agent.spec.hierarchy == Hierarchy::Worker) {
             Some(task) => {
                 let workspace = self.task_workspace(board, &agent.spec, task, run).await?;
-                let policy = workspace.policy(&self.yard.repository, &agent.spec).await?;
+                let policy = workspace.policy(&self.host.repository, &agent.spec).await?;
                 Ok((workspace.tree, policy))
             }
             None => self.view(board, &agent.spec, &run.join("view")).await,
@@ -148,14 +148,14 @@ impl Inner {
         let mut looking = spec.clone();
         looking.scope.write.clear();
         looking.scope.scratch.clear();
-        let Some(base) = Git::around(&self.yard.repository).commit(&target).await else {
+        let Some(base) = Git::around(&self.host.repository).commit(&target).await else {
             make_private(place)?;
             let mut policy = Policy::system();
             policy.execute.push(place.to_owned());
             return Ok((place.to_owned(), policy));
         };
         let order = Order {
-            repository: &self.yard.repository,
+            repository: &self.host.repository,
             place,
             branch: None,
             base: &base,
@@ -163,7 +163,7 @@ impl Inner {
             isolation: Isolation::Clone,
         };
         let workspace = Workspace::prepare(&order).await?;
-        let policy = workspace.policy(&self.yard.repository, &looking).await?;
+        let policy = workspace.policy(&self.host.repository, &looking).await?;
         Ok((workspace.tree, policy))
     }
 
@@ -174,15 +174,15 @@ impl Inner {
         task: &Task,
         run: &Path,
     ) -> Result<Workspace, LaunchError> {
-        let main = Git::around(&self.yard.repository);
-        let place = self.yard.places.workspace(task.id);
+        let main = Git::around(&self.host.repository);
+        let place = self.host.paths.workspace(task.id);
         let isolation = board.settings.isolation;
         let target_name = &board.settings.target_branch;
         let target = main.commit(&format!("refs/heads/{target_name}")).await.ok_or_else(|| {
             LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
         })?;
         let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-        let kept = Workspace::at(&place, &self.yard.repository, isolation).exists();
+        let kept = Workspace::at(&place, &self.host.repository, isolation).exists();
         // Work whose workspace is gone goes on from its commits.
         let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
         let work = match work {
@@ -198,7 +198,7 @@ impl Inner {
         main.run(&["update-ref", &format!("refs/saihai/base/{}", task.id), &base]).await?;
         self.report(Command::RecordBranch { task: task.id, branch: branch.clone(), base: base.clone() }).await;
         let order = Order {
-            repository: &self.yard.repository,
+            repository: &self.host.repository,
             place: &place,
             branch: Some(&branch),
             base: &start,
@@ -207,7 +207,7 @@ impl Inner {
         };
         let workspace = Workspace::prepare(&order).await?;
         if let Some(Rejection::Conflict { .. }) = task.feedback {
-            let place = Place { yard: &self.yard, settings: &board.settings, task: task.id, workspace: &workspace };
+            let place = Place { host: &self.host, settings: &board.settings, task: task.id, workspace: &workspace };
             place.merge_target(run, Author::of(spec), &target).await?;
         }
         Ok(workspace)

@@ -3,9 +3,9 @@
 mod adopt;
 mod launch;
 mod logins;
-mod places;
 mod queue;
 mod session;
+mod workspaces;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 pub use self::launch::brief_for;
 
 use self::session::Stopper;
+use crate::host::RunnerHost;
 use crate::shim::called_file;
-use crate::yard::Yard;
 
 /// How often leases are renewed (S2): a third of the least that they last.
 const RENEWAL: Duration = Duration::from_secs(20);
@@ -76,7 +76,7 @@ pub struct Runner {
 #[derive(Debug)]
 struct Inner {
     project: Project,
-    yard: Yard,
+    host: RunnerHost,
     options: Options,
     notices: mpsc::UnboundedSender<Notice>,
 }
@@ -103,9 +103,9 @@ enum Done {
 }
 
 impl Runner {
-    pub fn new(project: Project, yard: Yard, options: Options) -> (Self, mpsc::UnboundedReceiver<Notice>) {
+    pub fn new(project: Project, host: RunnerHost, options: Options) -> (Self, mpsc::UnboundedReceiver<Notice>) {
         let (notices, told) = mpsc::unbounded_channel();
-        (Self { inner: Arc::new(Inner { project, yard, options, notices }) }, told)
+        (Self { inner: Arc::new(Inner { project, host, options, notices }) }, told)
     }
 
     /// Runs until it is told to end. Agents are left to their shims, or ended with it.
@@ -262,7 +262,7 @@ impl Floor {
             }
             if session.last_call_at > live.last_call {
                 live.last_call = session.last_call_at;
-                let _ = std::fs::write(called_file(&self.inner.yard.places.session(*id)), b"");
+                let _ = std::fs::write(called_file(&self.inner.host.paths.session(*id)), b"");
             }
         }
         self.live.retain(|id, live| live.running || board.session(*id).is_ok_and(Session::is_live));
@@ -312,7 +312,7 @@ impl Floor {
     fn has_room(&mut self) -> bool {
         let floor = self.inner.options.disk_floor;
         let free =
-            rustix::fs::statvfs(self.inner.yard.places.root()).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
+            rustix::fs::statvfs(self.inner.host.paths.root()).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
         let full = free < floor;
         if full && !self.disk_full {
             let _ = self.inner.notices.send(Notice::DiskFull { free, floor });

@@ -76,7 +76,7 @@ impl Inner {
         let mut patience = WAITING;
         while let Some(work) = self.work(item) {
             let called_off = shutdown.child_token();
-            let examiner = Examiner { project: &self.project, yard: &self.yard, work: &work, called_off: &called_off };
+            let examiner = Examiner { project: &self.project, host: &self.host, work: &work, called_off: &called_off };
             let mut examining = std::pin::pin!(examiner.examine());
             let examined = tokio::select! {
                 examined = &mut examining => examined,
@@ -160,17 +160,17 @@ impl Inner {
     }
 
     async fn retire(&self, work: &Work) {
-        let place = self.yard.places.workspace(work.task.id);
-        if let Err(error) = crate::gc::remove_workspace(&self.yard, &place, work.settings.isolation).await {
+        let place = self.host.paths.workspace(work.task.id);
+        if let Err(error) = crate::gc::remove_workspace(&self.host, &place, work.settings.isolation).await {
             self.trouble(error.to_string());
         }
     }
 
     /// Nothing is thrown away: a workspace that git cannot read is kept under another name.
     fn set_aside(&self, work: &Work) {
-        let place = self.yard.places.workspace(work.task.id);
+        let place = self.host.paths.workspace(work.task.id);
         let aside = place.with_extension(format!("broken-{}", work.session));
-        let tree = Workspace::at(&place, &self.yard.repository, work.settings.isolation).tree;
+        let tree = Workspace::at(&place, &self.host.repository, work.settings.isolation).tree;
         // A worktree lies elsewhere.
         let apart = (!tree.starts_with(&place)).then(|| tree.with_extension(format!("broken-{}", work.session)));
         let moved = apart.map_or(Ok(()), |apart| std::fs::rename(&tree, apart));

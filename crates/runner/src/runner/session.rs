@@ -119,7 +119,7 @@ async fn watch(shim: &Shim, stopper: &Stopper) -> Exit {
 impl Inner {
     /// Tells the board how a process ended, and clears away what only it needed.
     pub(super) async fn ended(&self, session: SessionId, generation: Generation, exit: Exit) {
-        let run = self.yard.places.session(session);
+        let run = self.host.paths.session(session);
         let Exit { end, heard, .. } = exit;
         let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: heard.usage };
         self.report(command).await;

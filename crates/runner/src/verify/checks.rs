@@ -7,10 +7,10 @@ use board::{CheckOutcome, CheckResult, EndReason, ProcessEnd};
 
 use super::{Examiner, VerifyError};
 use crate::git::Git;
+use crate::host::Job;
 use crate::sandbox::Policy;
 use crate::shim::sweep_up;
 use crate::workspace::{borrow, make_directory, remove_all, write};
-use crate::yard::Job;
 
 /// How much of a check's output is kept: its end says what failed.
 const OUTPUT: usize = 4000;
@@ -47,7 +47,7 @@ impl Examiner<'_> {
     }
 
     fn spawn(&self) -> String {
-        format!("{}-check", self.yard.spawn_name(self.work.task.id))
+        format!("{}-check", self.host.spawn_marker(self.work.task.id))
     }
 
     async fn run_check(&self, copy: &Copy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
@@ -57,20 +57,20 @@ impl Examiner<'_> {
         policy.execute.push(copy.tree.clone());
         policy.read.extend(main.object_directories().await?);
         policy.read.push(copy.git.clone());
-        self.yard.widen(&mut policy, settings, &[&copy.tree, &copy.home, &copy.temporary]);
-        let directory = self.yard.places.session(self.work.session).join("check");
+        self.host.grant_common_access(&mut policy, settings, &[&copy.tree, &copy.home, &copy.temporary]);
+        let directory = self.host.paths.session(self.work.session).join("check");
         let job = Job {
             spawn: &self.spawn(),
             directory: &directory,
             program: Path::new("/bin/sh"),
             arguments: vec!["-c".into(), command.to_owned()],
-            env: self.yard.environment(&copy.home, &copy.temporary),
+            env: self.host.environment(&copy.home, &copy.temporary),
             cwd: &copy.tree,
             stdin: None,
             policy,
             wall: Duration::from_secs(settings.dod.timeout.into()),
         };
-        let (exit, log) = self.yard.run(job, settings, self.called_off).await?;
+        let (exit, log) = self.host.run(job, settings, self.called_off).await?;
         let mut output = String::from_utf8_lossy(&log.tail(OUTPUT).bytes).into_owned();
         if let Some(error) = &exit.end.error {
             output.push_str(error);
@@ -80,13 +80,13 @@ impl Examiner<'_> {
 
     /// The copy with this commit checked out. What is ignored there, such as caches, is kept.
     async fn verification_copy(&self, commit: &str) -> Result<Copy, VerifyError> {
-        let place = self.yard.places.verification();
+        let place = self.host.paths.verification();
         let (tree, git) = (place.join("tree"), place.join("git"));
         let copy = Copy { tree, git, home: place.join("home"), temporary: place.join("tmp") };
         if copy.check_out(commit).await.is_err() {
             // Whatever a check has done to it: a new one costs only time.
             remove_all(&place)?;
-            borrow(&self.yard.repository, &copy.git, &copy.tree).await?;
+            borrow(&self.host.repository, &copy.git, &copy.tree).await?;
             copy.check_out(commit).await?;
         }
         let _ = std::fs::remove_dir_all(&copy.temporary);

@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Examiner, GIT_TIME, VerifyError};
 use crate::git::{Git, GitError};
+use crate::host::{Job, RunnerHost};
 use crate::inside::{self, Answer, Author, Errand, Kind};
 use crate::workspace::{Workspace, make_directory, write};
-use crate::yard::{Job, Yard};
 
 impl Examiner<'_> {
     /// Has what is left uncommitted committed (V4), and fetches the commits. They come through a
@@ -23,9 +23,9 @@ impl Examiner<'_> {
             laid: workspace.laid.clone(),
             known: vec![self.work.base.clone(), target],
         };
-        let errands = self.yard.places.session(self.work.session).join("hand-over");
+        let errands = self.host.paths.session(self.work.session).join("hand-over");
         let place =
-            Place { yard: self.yard, settings: &self.work.settings, task: self.work.task.id, workspace: &workspace };
+            Place { host: self.host, settings: &self.work.settings, task: self.work.task.id, workspace: &workspace };
         let errand = Errand { kind, author: Author::of(&self.work.spec), out: errands.join("out") };
         let answer = place.run(&errands, &errand, self.called_off).await?;
         let out = errand.out;
@@ -89,7 +89,7 @@ impl Examiner<'_> {
 /// A workspace in which something is done for its agent, inside the agent's sandbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
-    pub(crate) yard: &'a Yard,
+    pub(crate) host: &'a RunnerHost,
     pub(crate) settings: &'a Settings,
     pub(crate) task: TaskId,
     pub(crate) workspace: &'a Workspace,
@@ -102,29 +102,29 @@ impl Place<'_> {
         errand: &Errand,
         called_off: &CancellationToken,
     ) -> Result<Answer, VerifyError> {
-        let Self { yard, settings, workspace, .. } = *self;
+        let Self { host, settings, workspace, .. } = *self;
         let _ = std::fs::remove_dir_all(directory);
         let (home, out) = (directory.join("home"), &errand.out);
         make_directory(&home)?;
         make_directory(out)?;
         let stdin = directory.join("errand.json");
         write(&stdin, &serde_json::to_vec(errand).unwrap_or_default())?;
-        let mut policy = workspace.policy_for_git(&yard.repository).await?;
-        yard.widen(&mut policy, settings, &[&home, out]);
+        let mut policy = workspace.policy_for_git(&host.repository).await?;
+        host.grant_common_access(&mut policy, settings, &[&home, out]);
         let program = std::env::current_exe()?;
         policy.execute.push(program.clone());
         let job = Job {
-            spawn: &format!("{}-git", yard.spawn_name(self.task)),
+            spawn: &format!("{}-git", host.spawn_marker(self.task)),
             directory: &directory.join("shim"),
             program: &program,
             arguments: vec!["inside".into()],
-            env: yard.environment(&home, out),
+            env: host.environment(&home, out),
             cwd: &workspace.tree,
             stdin: Some(stdin),
             policy,
             wall: GIT_TIME,
         };
-        let (exit, log) = yard.run(job, settings, called_off).await?;
+        let (exit, log) = host.run(job, settings, called_off).await?;
         let unreadable = |reason| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
             return inside::read_answer(out).map_err(|error| unreadable(error.to_string()));

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use self::candidate::Candidate;
 use self::merge::Moved;
 use crate::git::{Git, GitError};
+use crate::host::RunnerHost;
 use crate::workspace::{Workspace, WorkspaceError, laid_files};
-use crate::yard::Yard;
 
 pub(crate) use self::fetch::Place;
 
@@ -65,7 +65,7 @@ impl Work {
 #[derive(Debug)]
 pub(crate) struct Examiner<'a> {
     pub(crate) project: &'a Project,
-    pub(crate) yard: &'a Yard,
+    pub(crate) host: &'a RunnerHost,
     pub(crate) work: &'a Work,
     pub(crate) called_off: &'a CancellationToken,
 }
@@ -81,7 +81,7 @@ pub(crate) enum Examined {
 
 impl Examiner<'_> {
     fn main(&self) -> Git {
-        Git::around(&self.yard.repository)
+        Git::around(&self.host.repository)
     }
 
     /// What was blocked, cancelled or paused a moment ago is not merged (ADR 4).
@@ -147,9 +147,9 @@ impl Examiner<'_> {
     }
 
     fn workspace(&self) -> Workspace {
-        let place = self.yard.places.workspace(self.work.task.id);
-        let mut workspace = Workspace::at(&place, &self.yard.repository, self.work.settings.isolation);
-        workspace.laid = laid_files(&self.yard.repository, self.work.spec.client);
+        let place = self.host.paths.workspace(self.work.task.id);
+        let mut workspace = Workspace::at(&place, &self.host.repository, self.work.settings.isolation);
+        workspace.laid = laid_files(&self.host.repository, self.work.spec.client);
         workspace
     }
 

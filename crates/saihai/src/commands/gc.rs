@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use clap::Args;
 use runner::gc::{Found, Thing, find, remove};
-use runner::{Places, Yard};
+use runner::{RunnerHost, RunnerPaths};
 use serde_json::json;
 
 use crate::context::Context;
@@ -30,10 +30,10 @@ pub(crate) struct Gc {
 impl Gc {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let places = Places::new(&context.home, &opened.id);
-        let yard = Yard { repository: opened.path.clone(), places, user: user() };
+        let paths = RunnerPaths::new(&context.home, &opened.id);
+        let host = RunnerHost { repository: opened.path.clone(), paths, user: user() };
         let board = opened.board();
-        let found = find(&yard, &board, opened.now()).await;
+        let found = find(&host, &board, opened.now()).await;
         let going = found.iter().filter(|found| found.remove).count();
         if !self.dry_run && going > 0 && !self.yes {
             self.ask(context, &found, going)?;
@@ -41,7 +41,7 @@ impl Gc {
         let mut failures = Vec::new();
         if !self.dry_run {
             for found in found.iter().filter(|found| found.remove) {
-                if let Err(error) = remove(&yard, &board, found).await {
+                if let Err(error) = remove(&host, &board, found).await {
                     failures.push(format!("{}: {error}", name(found)));
                 }
             }

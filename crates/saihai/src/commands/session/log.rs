@@ -6,7 +6,7 @@ use std::time::Duration;
 use board::SessionId;
 use clap::Args;
 use control::ProcessLifetime;
-use runner::Places;
+use runner::RunnerPaths;
 use runner::shim::{Log as Pages, Page};
 use serde_json::json;
 
@@ -39,7 +39,7 @@ impl Log {
         let opened = context.open_attending(lifetime).await?;
         let id = self.id;
         opened.board().session(id).map_err(|refusal| opened.refusal(refusal))?;
-        let run = Places::new(&context.home, &opened.id).session(id);
+        let run = RunnerPaths::new(&context.home, &opened.id).session(id);
         if !run.exists() {
             return Err(Failure::new(
                 Exit::NotFound,

@@ -6,7 +6,7 @@ use board::view::SessionView;
 use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
 use clap::Args;
 use control::{ProcessLifetime, Project};
-use runner::Places;
+use runner::RunnerPaths;
 use runner::shim::Log;
 
 use super::worker;
@@ -37,9 +37,9 @@ impl Run {
         let opened = context.open_attending(ProcessLifetime::LongLived).await?;
         self.prepare(&opened).await?;
         let (language, text) = (opened.language, context.format == Format::Text);
-        let (project, places) = (opened.project.clone(), Places::new(&context.home, &opened.id));
+        let (project, paths) = (opened.project.clone(), RunnerPaths::new(&context.home, &opened.id));
         let before = opened.board().task(self.task).ok().and_then(|task| task.last_session);
-        let watching = Watching { project: project.clone(), places, task: self.task, before, text };
+        let watching = Watching { project: project.clone(), paths, task: self.task, before, text };
         let wishes = Wishes {
             listen: "127.0.0.1:0".parse().ok(),
             max_parallel: Some(1),
@@ -115,7 +115,7 @@ impl Run {
 /// Waits for the verdict on the next session of a task, and shows its log meanwhile.
 struct Watching {
     project: Project,
-    places: Places,
+    paths: RunnerPaths,
     task: TaskId,
     before: Option<SessionId>,
     text: bool,
@@ -129,7 +129,7 @@ impl Watching {
             let Ok(task) = board.task(self.task) else { return };
             let session = task.live.or(task.last_session).filter(|id| Some(*id) != self.before);
             if let Some(id) = session.filter(|_| self.text) {
-                while let Ok(page) = Log::of(&self.places.session(id)).read(position, 64 * 1024)
+                while let Ok(page) = Log::of(&self.paths.session(id)).read(position, 64 * 1024)
                     && !page.bytes.is_empty()
                 {
                     position = page.end();

@@ -18,7 +18,7 @@ impl Runner {
         let worker = session.task().filter(|_| agent.spec.hierarchy == Hierarchy::Worker);
         let tree = match (&session.driver, worker) {
             (Driver::Runner { .. }, Some(task)) => self.tree(task),
-            (Driver::Runner { .. }, None) => inner.yard.places.session(session.id).join("view/work"),
+            (Driver::Runner { .. }, None) => inner.host.paths.session(session.id).join("view/work"),
             (Driver::Attached, Some(task)) => {
                 let completion = board.task(task).ok()?.completion.unwrap_or(board.settings.completion);
                 Some(self.tree(task)).filter(|_| completion == Completion::Merged)?
@@ -41,13 +41,13 @@ impl Runner {
             return None;
         }
         let (agent, task) = (board.agents.get(agent)?, board.task(task).ok()?);
-        let run = self.inner.yard.places.workspace(task.id).with_extension("attached");
+        let run = self.inner.host.paths.workspace(task.id).with_extension("attached");
         let made = self.inner.task_workspace(&board, &agent.spec, task, &run).await;
         Some(made.map(|workspace| workspace.tree).map_err(|error| error.to_string()))
     }
 
     fn tree(&self, task: TaskId) -> PathBuf {
-        let (yard, isolation) = (&self.inner.yard, self.inner.project.board().settings.isolation);
-        Workspace::at(&yard.places.workspace(task), &yard.repository, isolation).tree
+        let (host, isolation) = (&self.inner.host, self.inner.project.board().settings.isolation);
+        Workspace::at(&host.paths.workspace(task), &host.repository, isolation).tree
     }
 }

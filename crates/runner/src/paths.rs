@@ -6,11 +6,11 @@ use board::{ProjectId, SessionId, TaskId};
 
 /// The directories of one project below `SAIHAI_HOME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct RunnerPaths {
     root: PathBuf,
 }
 
-impl Places {
+impl RunnerPaths {
     pub fn new(home: &Path, project: &ProjectId) -> Self {
         Self { root: home.join("projects").join(project.as_str()) }
     }

@@ -9,20 +9,20 @@ use board::{Sandbox, Settings};
 use tokio_util::sync::CancellationToken;
 
 use crate::clients::User;
-use crate::places::Places;
+use crate::paths::RunnerPaths;
 use crate::sandbox::Policy;
 use crate::shim::{Exit, GRACE, Log, Plan, Shim, Stop};
 
 /// A project's repository, its directories, and whoever runs the runner.
 #[derive(Clone, Debug)]
-pub struct Yard {
+pub struct RunnerHost {
     pub repository: PathBuf,
-    pub places: Places,
+    pub paths: RunnerPaths,
     pub user: User,
 }
 
 /// Handed on from the user's environment, besides what a client's adapter asks for (F46).
-const HANDED_ON: [&str; 18] = [
+const INHERITED_VARIABLES: [&str; 18] = [
     "PATH",
     "LANG",
     "LANGUAGE",
@@ -59,42 +59,42 @@ pub(crate) struct Job<'a> {
     pub(crate) wall: Duration,
 }
 
-impl Yard {
+impl RunnerHost {
     /// How what is done for a task is marked: no two projects or homes share it.
-    pub(crate) fn spawn_name(&self, task: board::TaskId) -> String {
-        format!("{}:{task}", self.places.root().display())
+    pub(crate) fn spawn_marker(&self, task: board::TaskId) -> String {
+        format!("{}:{task}", self.paths.root().display())
     }
 
     /// The environment of whatever is started, built from nothing.
     pub(crate) fn environment(&self, home: &Path, temporary: &Path) -> BTreeMap<String, String> {
         let mut env = BTreeMap::new();
-        for name in HANDED_ON {
+        for name in INHERITED_VARIABLES {
             env.extend(self.user.env.get(name).map(|value| (name.to_owned(), value.clone())));
         }
         env.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
         env.insert("HOME".into(), home.to_string_lossy().into_owned());
         env.insert("TMPDIR".into(), temporary.to_string_lossy().into_owned());
         env.insert("TERM".into(), "dumb".into());
-        if let Some(rustup) = self.rustup() {
-            env.insert("RUSTUP_HOME".into(), rustup.to_string_lossy().into_owned());
+        if let Some(rustup_home) = self.rustup_home() {
+            env.insert("RUSTUP_HOME".into(), rustup_home.to_string_lossy().into_owned());
         }
         env
     }
 
     /// Where rustup keeps toolchains, which its programs look for below HOME.
-    fn rustup(&self) -> Option<PathBuf> {
+    fn rustup_home(&self) -> Option<PathBuf> {
         let set = self.user.env.get("RUSTUP_HOME").map(PathBuf::from);
         set.or_else(|| Some(self.user.home.join(".rustup")).filter(|path| path.is_dir()))
     }
 
     /// Adds what every confined program may use: the toolchains on the user's PATH, what the
     /// project grants, and the session's own directories.
-    pub(crate) fn widen(&self, policy: &mut Policy, settings: &Settings, own: &[&Path]) {
+    pub(crate) fn grant_common_access(&self, policy: &mut Policy, settings: &Settings, own: &[&Path]) {
         let path = self.user.env.get("PATH").map(String::as_str).unwrap_or_default();
         // A PATH that leads through the whole home opens none of it.
         let narrow = |path: &PathBuf| path.is_absolute() && !self.user.home.starts_with(path);
         let toolchains = std::env::split_paths(path).filter(narrow);
-        policy.execute.extend(toolchains.chain(self.rustup()));
+        policy.execute.extend(toolchains.chain(self.rustup_home()));
         policy.execute.extend(settings.sandbox_read.iter().map(|path| self.repository.join(path)));
         policy.write.extend(own.iter().map(|path| path.to_path_buf()));
         policy.connect.clone_from(&settings.sandbox_connect);
@@ -119,7 +119,7 @@ impl Yard {
             env: job.env,
             cwd: job.cwd.to_owned(),
             stdin: job.stdin,
-            sandbox: confined(job.policy, settings.sandbox),
+            sandbox: policy_in_mode(job.policy, settings.sandbox),
             wall: job.wall,
             stall: None,
             grace: GRACE,
@@ -141,21 +141,21 @@ impl Yard {
 
 /// Can agents be confined on this machine? Tried, not guessed: a program runs under a strict policy.
 pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
-    let places = Places::new(scratch, &"probe".parse().map_err(|error: board::BadId| error.to_string())?);
-    let yard = Yard { repository: scratch.to_owned(), places, user: User::default() };
+    let paths = RunnerPaths::new(scratch, &"probe".parse().map_err(|error: board::BadId| error.to_string())?);
+    let host = RunnerHost { repository: scratch.to_owned(), paths, user: User::default() };
     let settings = Settings::new("probe".parse().map_err(|error: board::BadId| error.to_string())?);
     let job = Job {
         spawn: &format!("probe:{}", scratch.display()),
         directory: &scratch.join("probe"),
         program: Path::new("/bin/sh"),
         arguments: vec!["-c".into(), "if (echo > \"$0\") 2> /dev/null; then exit 3; fi".into(), "/saihai-probe".into()],
-        env: yard.environment(scratch, scratch),
+        env: host.environment(scratch, scratch),
         cwd: Path::new("/usr"),
         stdin: None,
         policy: Policy::system(),
         wall: Duration::from_secs(10),
     };
-    let ran = yard.run(job, &settings, &CancellationToken::new()).await.map_err(|error| error.to_string())?;
+    let ran = host.run(job, &settings, &CancellationToken::new()).await.map_err(|error| error.to_string())?;
     match (ran.0.end.exit_code, ran.0.end.error) {
         (Some(0), _) => Ok(()),
         (_, Some(error)) => Err(error),
@@ -164,7 +164,7 @@ pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
 }
 
 /// The policy, as strictly as the project wants it.
-pub(crate) fn confined(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
+pub(crate) fn policy_in_mode(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
     match sandbox {
         Sandbox::Strict => Some(policy),
         Sandbox::BestEffort => Some(Policy { best_effort: true, ..policy }),

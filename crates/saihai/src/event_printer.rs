@@ -82,7 +82,7 @@ fn of_notice(notice: &Notice) -> EventLine {
         Notice::Adopted { running, ended } => {
             (Tone::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
         }
-        Notice::Trouble(text) => (Tone::Bad, one_line(text)),
+        Notice::Problem(text) => (Tone::Bad, one_line(text)),
     };
     EventLine { tone, text }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use board::{Driver, EndReason, Session, SessionId, SessionStatus};
 use control::ControlError;
 
-use super::{Floor, Live, Notice, session};
+use super::{Notice, SupervisedSession, Supervisor, session};
 use crate::shim::{Exit, Left, Shim, Stop, sweep_up};
 
-impl Floor {
+impl Supervisor {
     /// Takes over the shims that run, collects those that have ended, and ends those that nobody
     /// waits for any more.
     pub(super) async fn adopt(&mut self) -> Result<(), ControlError> {
@@ -19,14 +19,21 @@ impl Floor {
                 continue;
             }
             let directory = self.inner.host.paths.session(found.id);
-            let live = Live { running: true, ..Live::of(found) };
-            let stopper = live.stopper.clone();
+            let live = SupervisedSession { running: true, ..SupervisedSession::of(found) };
+            let stop_handle = live.stop_handle.clone();
             match Shim::find(&directory, spawn_of(found)) {
                 Ok(Left::Running(shim)) => {
                     running += 1;
                     self.live.insert(found.id, live);
                     let inner = Arc::clone(&self.inner);
-                    session::attend_adopted(inner, found.id, found.generation, shim, stopper, self.done.clone());
+                    session::supervise_adopted(
+                        inner,
+                        found.id,
+                        found.generation,
+                        shim,
+                        stop_handle,
+                        self.messages.clone(),
+                    );
                 }
                 Ok(Left::Exited(exit)) => {
                     ended += 1;
@@ -40,7 +47,7 @@ impl Floor {
                 }
             }
         }
-        self.end_forgotten().await;
+        self.stop_orphans().await;
         if running + ended > 0 {
             let _ = self.inner.notices.send(Notice::Adopted { running, ended });
         }
@@ -48,7 +55,7 @@ impl Floor {
     }
 
     /// Shims whose session is over on the board, or was never there.
-    async fn end_forgotten(&self) {
+    async fn stop_orphans(&self) {
         let board = self.inner.project.board();
         let entries = std::fs::read_dir(self.inner.host.paths.sessions()).into_iter().flatten().flatten();
         for entry in entries {

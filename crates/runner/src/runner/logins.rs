@@ -27,7 +27,7 @@ pub(super) fn remember(run: &Path, logins: &[(PathBuf, PathBuf)]) -> io::Result<
 
 /// Gives a renewed login back, unless the user has renewed it meanwhile. It is the agent that wrote
 /// it, so it must at least look like what it was.
-pub(super) fn hand_back(run: &Path) {
+pub(super) fn return_renewed(run: &Path) {
     let known = fs::read(list(run)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let known: Vec<(PathBuf, PathBuf, Option<u64>)> = known.unwrap_or_default();
     for (copy, original, before) in known {

@@ -22,21 +22,21 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::launch::brief_for;
 
-use self::session::Stopper;
+use self::session::StopHandle;
 use crate::host::RunnerHost;
 use crate::shim::called_file;
 
 /// How often leases are renewed (S2): a third of the least that they last.
-const RENEWAL: Duration = Duration::from_secs(20);
+const LEASE_RENEWAL: Duration = Duration::from_secs(20);
 
 /// How long a client may live on after its report or logout (V2).
-const LEAVING: Duration = Duration::from_secs(60);
+const END_AFTER_REPORT: Duration = Duration::from_secs(60);
 
 /// What could not be done now is tried again after this.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// How often it is looked again whether there is room on the disk.
-const DISK: Duration = Duration::from_secs(15);
+const DISK_RECHECK: Duration = Duration::from_secs(15);
 
 /// What a runner may do.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub enum Notice {
     /// Sessions that went on while no runner was there.
     Adopted { running: usize, ended: usize },
     /// Something that will be tried again.
-    Trouble(String),
+    Problem(String),
 }
 
 /// A project's runner.
@@ -83,21 +83,21 @@ struct Inner {
 
 /// A session that this runner sees to.
 #[derive(Debug)]
-struct Live {
+struct SupervisedSession {
     generation: Generation,
-    stopper: Stopper,
+    stop_handle: StopHandle,
     /// Its process runs, or is about to.
     running: bool,
     /// When a client that has reported must be gone.
-    leaving: Option<Instant>,
+    must_end_by: Option<Instant>,
     last_call: Timestamp,
 }
 
 /// What the tasks of a runner tell its loop.
 #[derive(Debug)]
-enum Done {
+enum SupervisorMessage {
     /// The process is over, and the board knows.
-    Process(SessionId),
+    ProcessEnded(SessionId),
     /// Its work was judged, or is not to be.
     Examined(SessionId),
 }
@@ -110,10 +110,10 @@ impl Runner {
 
     /// Runs until it is told to end. Agents are left to their shims, or ended with it.
     pub async fn run(self, shutdown: CancellationToken, stop_agents: bool) -> Result<(), ControlError> {
-        let (done, finished) = mpsc::unbounded_channel();
-        let queue = queue::Queue::open(Arc::clone(&self.inner), done.clone());
-        let floor = Floor { inner: self.inner, live: BTreeMap::new(), done, queue, disk_full: false };
-        floor.run(finished, shutdown, stop_agents).await
+        let (messages, inbox) = mpsc::unbounded_channel();
+        let queue = queue::MergeQueue::open(Arc::clone(&self.inner), messages.clone());
+        let supervisor = Supervisor { inner: self.inner, live: BTreeMap::new(), messages, queue, disk_full: false };
+        supervisor.run(inbox, shutdown, stop_agents).await
     }
 }
 
@@ -133,16 +133,16 @@ impl Inner {
                 Ok(_) | Err(ControlError::Refused(_)) => return,
                 Err(error) => {
                     // A fact must not be lost because the disk is full for a moment (F42).
-                    self.trouble(format!("the board cannot be told: {error}"));
+                    self.warn(format!("the board cannot be told: {error}"));
                     tokio::time::sleep(RETRY).await;
                 }
             }
         }
     }
 
-    fn trouble(&self, text: String) {
+    fn warn(&self, text: String) {
         tracing::warn!("{text}");
-        let _ = self.notices.send(Notice::Trouble(text));
+        let _ = self.notices.send(Notice::Problem(text));
     }
 
     fn is_ours(&self, session: &Session) -> bool {
@@ -154,54 +154,54 @@ impl Inner {
 }
 
 /// The runner's own view of what it has started.
-struct Floor {
+struct Supervisor {
     inner: Arc<Inner>,
-    live: BTreeMap<SessionId, Live>,
-    done: mpsc::UnboundedSender<Done>,
-    queue: queue::Queue,
+    live: BTreeMap<SessionId, SupervisedSession>,
+    messages: mpsc::UnboundedSender<SupervisorMessage>,
+    queue: queue::MergeQueue,
     disk_full: bool,
 }
 
 /// Somebody who should be started.
-struct Candidate {
+struct StartCandidate {
     order: (board::Priority, std::cmp::Reverse<Timestamp>),
     agent: AgentId,
     purpose: Purpose,
     answer: Staffing,
 }
 
-impl Floor {
+impl Supervisor {
     async fn run(
         mut self,
-        mut finished: mpsc::UnboundedReceiver<Done>,
+        mut inbox: mpsc::UnboundedReceiver<SupervisorMessage>,
         shutdown: CancellationToken,
         stop_agents: bool,
     ) -> Result<(), ControlError> {
         let mut boards = self.inner.project.writer().watch();
         // Before anything is claimed (S2).
         self.adopt().await?;
-        let mut renewal = tokio::time::interval(RENEWAL);
+        let mut renewal = tokio::time::interval(LEASE_RENEWAL);
         renewal.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             let board = boards.borrow_and_update().clone();
             // A store that cannot be written to for a moment is no reason to leave the agents alone.
             let wake = self.reconcile(&board).await.unwrap_or_else(|error| {
-                self.inner.trouble(format!("nothing can be started: {error}"));
+                self.inner.warn(format!("nothing can be started: {error}"));
                 Some(Instant::now() + RETRY)
             });
             tokio::select! {
                 changed = boards.changed() => if changed.is_err() { return Ok(()) },
                 () = sleep_until(wake) => {}
                 _ = renewal.tick() => self.renew().await,
-                Some(done) = finished.recv() => self.finished(done),
+                Some(message) = inbox.recv() => self.handle_message(message),
                 () = shutdown.cancelled() => break,
             }
         }
         if stop_agents {
-            self.live.values().for_each(|live| live.stopper.stop());
+            self.live.values().for_each(|live| live.stop_handle.stop());
             while self.live.values().any(|live| live.running) {
-                match finished.recv().await {
-                    Some(done) => self.finished(done),
+                match inbox.recv().await {
+                    Some(message) => self.handle_message(message),
                     None => break,
                 }
             }
@@ -210,14 +210,14 @@ impl Floor {
         Ok(())
     }
 
-    fn finished(&mut self, done: Done) {
-        match done {
-            Done::Process(session) => {
+    fn handle_message(&mut self, message: SupervisorMessage) {
+        match message {
+            SupervisorMessage::ProcessEnded(session) => {
                 if let Some(live) = self.live.get_mut(&session) {
                     live.running = false;
                 }
             }
-            Done::Examined(session) => {
+            SupervisorMessage::Examined(session) => {
                 self.live.remove(&session);
             }
         }
@@ -233,31 +233,31 @@ impl Floor {
     /// Brings what runs to what should run. The answer is when it must be looked at again though
     /// nothing has happened.
     async fn reconcile(&mut self, board: &Arc<Board>) -> Result<Option<Instant>, ControlError> {
-        self.see_to_live(board);
+        self.stop_unwanted(board);
         self.examine_ended(board);
         let wake = self.start_missing(board).await?;
-        let leaving = self.live.values().filter(|live| live.running).filter_map(|live| live.leaving);
-        Ok(leaving.chain(wake).min())
+        let must_end_by = self.live.values().filter(|live| live.running).filter_map(|live| live.must_end_by);
+        Ok(must_end_by.chain(wake).min())
     }
 
     /// Ends what is over, and what should not go on.
-    fn see_to_live(&mut self, board: &Board) {
+    fn stop_unwanted(&mut self, board: &Board) {
         let now = Instant::now();
         for (id, live) in &mut self.live {
             let Ok(session) = board.session(*id) else { continue };
             if !session.is_live() || session.generation != live.generation {
                 // Lost: whatever runs under that name is a ghost.
-                live.stopper.stop();
+                live.stop_handle.stop();
                 continue;
             }
             let agent = board.agents.get(&session.agent);
             if agent.is_some_and(|agent| must_stop(board, agent, session).is_some()) {
-                live.stopper.stop();
+                live.stop_handle.stop();
             }
             if session.report.is_some() || session.logged_out {
-                let leaving = live.leaving.get_or_insert(now + LEAVING);
-                if *leaving <= now {
-                    live.stopper.finish();
+                let must_end_by = live.must_end_by.get_or_insert(now + END_AFTER_REPORT);
+                if *must_end_by <= now {
+                    live.stop_handle.finish();
                 }
             }
             if session.last_call_at > live.last_call {
@@ -275,9 +275,9 @@ impl Floor {
             if session.status != SessionStatus::Verifying || !(attached || self.inner.is_ours(session)) {
                 continue;
             }
-            let live = self.live.entry(session.id).or_insert_with(|| Live::of(session));
+            let live = self.live.entry(session.id).or_insert_with(|| SupervisedSession::of(session));
             live.running = false;
-            self.queue.push(session.id, session.generation, live.stopper.clone());
+            self.queue.push(session.id, session.generation, live.stop_handle.clone());
         }
     }
 
@@ -288,7 +288,7 @@ impl Floor {
             return Ok(wake);
         }
         if !self.has_room() {
-            return Ok(Some(Instant::now() + DISK));
+            return Ok(Some(Instant::now() + DISK_RECHECK));
         }
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.order));
         for candidate in candidates {
@@ -322,7 +322,7 @@ impl Floor {
     }
 
     /// Who should be started, and until when others cool down.
-    fn candidates(&self, board: &Board) -> (Vec<Candidate>, Option<Timestamp>) {
+    fn candidates(&self, board: &Board) -> (Vec<StartCandidate>, Option<Timestamp>) {
         let (mut found, mut until) = (Vec::new(), None::<Timestamp>);
         let now = self.inner.now();
         for agent in board.agents.values().filter(|agent| agent.active) {
@@ -330,7 +330,7 @@ impl Floor {
                 match answer.action {
                     Action::Start => {
                         let purpose = answer.purpose.unwrap_or(Purpose::Chat);
-                        found.push(Candidate { order, agent: agent.id().clone(), purpose, answer });
+                        found.push(StartCandidate { order, agent: agent.id().clone(), purpose, answer });
                     }
                     Action::NoChange | Action::Stop => until = until.into_iter().chain(answer.until).min(),
                 }
@@ -363,27 +363,27 @@ impl Floor {
     }
 
     /// Claims, and starts what was claimed; `false` if another was first.
-    async fn start(&mut self, board: &Board, candidate: Candidate) -> Result<bool, ControlError> {
-        let Candidate { agent, purpose, answer, .. } = candidate;
+    async fn start(&mut self, board: &Board, candidate: StartCandidate) -> Result<bool, ControlError> {
+        let StartCandidate { agent, purpose, answer, .. } = candidate;
         let Some((claimed, session)) = session::claim(&self.inner, &agent, purpose).await? else { return Ok(false) };
         let body = Arc::new(serde_json::to_value(answer).unwrap_or_default());
         let (at, subject) = (self.inner.now(), Subject::Agent(agent));
         self.inner.project.record(Traced { at, seq: board.seq, kind: "staffing", subject, body }).await;
-        let live = Live { running: true, ..Live::of(&session) };
-        let stopper = live.stopper.clone();
+        let live = SupervisedSession { running: true, ..SupervisedSession::of(&session) };
+        let stop_handle = live.stop_handle.clone();
         self.live.insert(session.id, live);
-        session::attend(Arc::clone(&self.inner), session, claimed, stopper, self.done.clone());
+        session::supervise_claimed(Arc::clone(&self.inner), session, claimed, stop_handle, self.messages.clone());
         Ok(true)
     }
 }
 
-impl Live {
+impl SupervisedSession {
     fn of(session: &Session) -> Self {
         Self {
             generation: session.generation,
-            stopper: Stopper::default(),
+            stop_handle: StopHandle::default(),
             running: false,
-            leaving: None,
+            must_end_by: None,
             last_call: session.last_call_at,
         }
     }

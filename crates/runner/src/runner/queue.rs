@@ -9,33 +9,33 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::session::Stopper;
-use super::{Done, Inner};
+use super::session::StopHandle;
+use super::{Inner, SupervisorMessage};
 use crate::verify::{Examined, Examiner, VerifyError, Work};
 use crate::workspace::Workspace;
 
 /// How long it waits before it looks again whether the user's files are out of the way.
-const WAITING: Duration = Duration::from_secs(2);
+const RECHECK: Duration = Duration::from_secs(2);
 
 /// Where work waits to be examined.
 #[derive(Debug)]
-pub(super) struct Queue {
-    items: mpsc::UnboundedSender<Item>,
+pub(super) struct MergeQueue {
+    items: mpsc::UnboundedSender<QueueItem>,
     queued: Arc<Mutex<BTreeSet<SessionId>>>,
     shutdown: CancellationToken,
     worker: JoinHandle<()>,
 }
 
 #[derive(Debug)]
-struct Item {
+struct QueueItem {
     session: SessionId,
     generation: Generation,
-    stopper: Stopper,
+    stop_handle: StopHandle,
 }
 
-impl Queue {
-    pub(super) fn open(inner: Arc<Inner>, done: mpsc::UnboundedSender<Done>) -> Self {
-        let (items, mut waiting) = mpsc::unbounded_channel::<Item>();
+impl MergeQueue {
+    pub(super) fn open(inner: Arc<Inner>, messages: mpsc::UnboundedSender<SupervisorMessage>) -> Self {
+        let (items, mut waiting) = mpsc::unbounded_channel::<QueueItem>();
         let queued = Arc::new(Mutex::new(BTreeSet::new()));
         let shutdown = CancellationToken::new();
         let (known, close) = (Arc::clone(&queued), shutdown.clone());
@@ -47,17 +47,17 @@ impl Queue {
                     return;
                 }
                 known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&session);
-                let _ = done.send(Done::Examined(session));
+                let _ = messages.send(SupervisorMessage::Examined(session));
             }
         });
         Self { items, queued, shutdown, worker }
     }
 
     /// Queues work, once.
-    pub(super) fn push(&self, session: SessionId, generation: Generation, stopper: Stopper) {
+    pub(super) fn push(&self, session: SessionId, generation: Generation, stop_handle: StopHandle) {
         let new = self.queued.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(session);
         if new {
-            let _ = self.items.send(Item { session, generation, stopper });
+            let _ = self.items.send(QueueItem { session, generation, stop_handle });
         }
     }
 
@@ -71,16 +71,16 @@ impl Queue {
 
 impl Inner {
     /// Examines until there is something to tell the board, and tells it; nothing if it is broken off.
-    async fn examine(&self, item: &Item, shutdown: &CancellationToken) {
-        let mut told = None;
-        let mut patience = WAITING;
+    async fn examine(&self, item: &QueueItem, shutdown: &CancellationToken) {
+        let mut reported = None;
+        let mut delay = RECHECK;
         while let Some(work) = self.work(item) {
             let called_off = shutdown.child_token();
             let examiner = Examiner { project: &self.project, host: &self.host, work: &work, called_off: &called_off };
             let mut examining = std::pin::pin!(examiner.examine());
             let examined = tokio::select! {
                 examined = &mut examining => examined,
-                () = item.stopper.stopped().cancelled() => {
+                () = item.stop_handle.stopped().cancelled() => {
                     called_off.cancel();
                     examining.await
                 }
@@ -92,36 +92,36 @@ impl Inner {
             }
             let facts = match examined {
                 Ok(Examined::Facts(facts)) => {
-                    self.judged(item, &work, facts).await;
+                    self.conclude(item, &work, facts).await;
                     return;
                 }
                 Ok(Examined::Waiting(facts)) => facts,
                 Err(VerifyError::Unreadable { workspace, reason }) => {
-                    self.trouble(format!("{}: {reason}", workspace.display()));
+                    self.warn(format!("{}: {reason}", workspace.display()));
                     self.set_aside(&work);
-                    self.judged(item, &work, unreadable(reason)).await;
+                    self.conclude(item, &work, facts_of_unreadable(reason)).await;
                     return;
                 }
                 Err(error) => {
-                    self.trouble(format!("{} cannot be examined: {error}", work.task.id));
-                    patience = (patience * 2).min(Duration::from_secs(60));
-                    waiting(error.to_string())
+                    self.warn(format!("{} cannot be examined: {error}", work.task.id));
+                    delay = (delay * 2).min(Duration::from_secs(60));
+                    facts_of_waiting(error.to_string())
                 }
             };
-            if told.as_ref() != Some(&facts) {
-                self.tell(item, facts.clone()).await;
-                told = Some(facts);
+            if reported.as_ref() != Some(&facts) {
+                self.report_facts(item, facts.clone()).await;
+                reported = Some(facts);
             }
             tokio::select! {
-                () = tokio::time::sleep(patience) => {}
-                () = item.stopper.stopped().cancelled() => {}
+                () = tokio::time::sleep(delay) => {}
+                () = item.stop_handle.stopped().cancelled() => {}
                 () = shutdown.cancelled() => return,
             }
         }
     }
 
     /// What is to be examined; `None` if that is settled.
-    fn work(&self, item: &Item) -> Option<Work> {
+    fn work(&self, item: &QueueItem) -> Option<Work> {
         let board = self.project.board();
         let session = board.session(item.session).ok()?;
         if session.status != SessionStatus::Verifying || session.generation != item.generation {
@@ -145,24 +145,24 @@ impl Inner {
         })
     }
 
-    async fn tell(&self, item: &Item, facts: WorkspaceFacts) {
+    async fn report_facts(&self, item: &QueueItem, facts: WorkspaceFacts) {
         let (session, generation) = (item.session, item.generation);
         self.report(Command::ExamineWorkspace { session, generation, facts: Box::new(facts) }).await;
     }
 
-    async fn judged(&self, item: &Item, work: &Work, facts: WorkspaceFacts) {
-        self.tell(item, facts).await;
+    async fn conclude(&self, item: &QueueItem, work: &Work, facts: WorkspaceFacts) {
+        self.report_facts(item, facts).await;
         let board = self.project.board();
         if board.task(work.task.id).is_ok_and(|task| task.status == Status::Done) {
             // Done means merged: what is left in it is in the target (V8).
-            self.retire(work).await;
+            self.remove_workspace(work).await;
         }
     }
 
-    async fn retire(&self, work: &Work) {
+    async fn remove_workspace(&self, work: &Work) {
         let place = self.host.paths.workspace(work.task.id);
         if let Err(error) = crate::gc::remove_workspace(&self.host, &place, work.settings.isolation).await {
-            self.trouble(error.to_string());
+            self.warn(error.to_string());
         }
     }
 
@@ -175,12 +175,12 @@ impl Inner {
         let apart = (!tree.starts_with(&place)).then(|| tree.with_extension(format!("broken-{}", work.session)));
         let moved = apart.map_or(Ok(()), |apart| std::fs::rename(&tree, apart));
         if let Err(error) = moved.and_then(|()| std::fs::rename(&place, &aside)) {
-            self.trouble(format!("{}: {error}", place.display()));
+            self.warn(format!("{}: {error}", place.display()));
         }
     }
 }
 
-fn unreadable(reason: String) -> WorkspaceFacts {
+fn facts_of_unreadable(reason: String) -> WorkspaceFacts {
     let check = board::CheckResult {
         name: "workspace can be read".into(),
         outcome: board::CheckOutcome::DidNotRun,
@@ -196,7 +196,7 @@ fn unreadable(reason: String) -> WorkspaceFacts {
     }
 }
 
-fn waiting(reason: String) -> WorkspaceFacts {
+fn facts_of_waiting(reason: String) -> WorkspaceFacts {
     let merge = Merge::Waiting { reason, files: Vec::new() };
     WorkspaceFacts {
         commits: 0,

@@ -7,17 +7,17 @@ use control::{ControlError, NewSecret, token_hash};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Done, Inner};
+use super::{Inner, SupervisorMessage};
 use crate::shim::{Exit, Shim, Stop};
 
 /// Ends a session, in one of two ways.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stopper {
+pub(super) struct StopHandle {
     stopped: CancellationToken,
     finished: CancellationToken,
 }
 
-impl Stopper {
+impl StopHandle {
     pub(super) fn stop(&self) {
         self.stopped.cancel();
     }
@@ -61,19 +61,19 @@ pub(super) async fn claim(
 }
 
 /// Starts the client of a claimed session and sees to it until the board knows how it ended.
-pub(super) fn attend(
+pub(super) fn supervise_claimed(
     inner: Arc<Inner>,
     session: Session,
     claimed: Claimed,
-    stopper: Stopper,
-    done: mpsc::UnboundedSender<Done>,
+    stop_handle: StopHandle,
+    messages: mpsc::UnboundedSender<SupervisorMessage>,
 ) {
     tokio::spawn(async move {
         let (id, generation) = (session.id, session.generation);
         let launched = tokio::select! {
             launched = inner.launch(&session, &claimed) => launched,
             // A workspace that is half made is known as such.
-            () = stopper.stopped().cancelled() => Err(Exit::because(EndReason::Stopped, "stopped before it ran")),
+            () = stop_handle.stopped().cancelled() => Err(Exit::because(EndReason::Stopped, "stopped before it ran")),
         };
         let exit = match launched {
             Ok(mut started) => {
@@ -81,37 +81,37 @@ pub(super) fn attend(
                     Ok(()) => inner.report(Command::ReportRunning { session: id, generation }).await,
                     Err(problem) => tracing::info!(session = %id, problem, "a client did not start"),
                 }
-                watch(&started.shim, &stopper).await
+                watch(&started.shim, &stop_handle).await
             }
             Err(exit) => exit,
         };
         inner.ended(id, generation, exit).await;
-        let _ = done.send(Done::Process(id));
+        let _ = messages.send(SupervisorMessage::ProcessEnded(id));
     });
 }
 
 /// The same for a session that was running when this runner came.
-pub(super) fn attend_adopted(
+pub(super) fn supervise_adopted(
     inner: Arc<Inner>,
     session: SessionId,
     generation: Generation,
     shim: Shim,
-    stopper: Stopper,
-    done: mpsc::UnboundedSender<Done>,
+    stop_handle: StopHandle,
+    messages: mpsc::UnboundedSender<SupervisorMessage>,
 ) {
     tokio::spawn(async move {
         inner.report(Command::ReportRunning { session, generation }).await;
-        let exit = watch(&shim, &stopper).await;
+        let exit = watch(&shim, &stop_handle).await;
         inner.ended(session, generation, exit).await;
-        let _ = done.send(Done::Process(session));
+        let _ = messages.send(SupervisorMessage::ProcessEnded(session));
     });
 }
 
-async fn watch(shim: &Shim, stopper: &Stopper) -> Exit {
+async fn watch(shim: &Shim, stop_handle: &StopHandle) -> Exit {
     tokio::select! {
         exit = shim.ended() => return exit,
-        () = stopper.stopped.cancelled() => shim.stop(Stop::Stopped),
-        () = stopper.finished.cancelled() => shim.stop(Stop::Finished),
+        () = stop_handle.stopped.cancelled() => shim.stop(Stop::Stopped),
+        () = stop_handle.finished.cancelled() => shim.stop(Stop::Finished),
     }
     shim.ended().await
 }
@@ -123,11 +123,11 @@ impl Inner {
         let Exit { end, heard, .. } = exit;
         let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: heard.usage };
         self.report(command).await;
-        super::logins::hand_back(&run);
+        super::logins::return_renewed(&run);
         // Its log and its record stay.
         for private in ["home", "tmp", "view"] {
             if let Err(error) = crate::workspace::remove_all(&run.join(private)) {
-                self.trouble(error.to_string());
+                self.warn(error.to_string());
             }
         }
     }

@@ -7,7 +7,7 @@ use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
 
 use crate::git::Git;
 use crate::host::RunnerHost;
-use crate::shim::{Left, Shim, Stop};
+use crate::shim::{Shim, ShimState, StopReason};
 use crate::verify::Place;
 use crate::workspace::{Workspace, WorkspaceError, remove_all};
 
@@ -88,7 +88,7 @@ fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Found> {
         if session.is_some_and(board::Session::is_live) {
             continue;
         }
-        if let Ok(Left::Running(shim)) = Shim::find(&path, "") {
+        if let Ok(ShimState::Running(shim)) = Shim::find(&path, "") {
             let thing = Thing::Process { session: id, path, pid: shim.identity().pid };
             found.push(Found::removable(thing, "its session is over, and it still runs"));
             continue;
@@ -191,8 +191,8 @@ pub async fn remove(host: &RunnerHost, board: &Board, found: &Found) -> Result<(
         }
         Thing::Session { path, .. } => remove_all(path).map_err(|error| error.to_string()),
         Thing::Process { path, .. } => {
-            if let Ok(Left::Running(shim)) = Shim::find(path, "") {
-                shim.stop(Stop::Stopped);
+            if let Ok(ShimState::Running(shim)) = Shim::find(path, "") {
+                shim.stop(StopReason::Stopped);
                 let ended = tokio::time::timeout(Duration::from_secs(30), shim.ended()).await;
                 ended.map_err(|_| "it does not end".to_owned())?;
             }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clients::User;
 use crate::paths::RunnerPaths;
 use crate::sandbox::Policy;
-use crate::shim::{Exit, GRACE, Log, Plan, Shim, Stop};
+use crate::shim::{ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 
 /// A project's repository, its directories, and whoever runs the runner.
 #[derive(Clone, Debug)]
@@ -105,13 +105,13 @@ impl RunnerHost {
         &self,
         job: Job<'_>,
         settings: &Settings,
-        called_off: &CancellationToken,
-    ) -> io::Result<(Exit, Log)> {
+        cancellation: &CancellationToken,
+    ) -> io::Result<(ExitRecord, SessionLog)> {
         // Of an earlier try, which nobody waits for any more.
-        crate::shim::sweep_up(job.spawn).await;
+        crate::shim::kill_marked(job.spawn).await;
         let _ = std::fs::remove_dir_all(job.directory);
         std::fs::create_dir_all(job.directory)?;
-        let plan = Plan {
+        let plan = ShimPlan {
             spawn: job.spawn.to_owned(),
             directory: job.directory.to_owned(),
             program: job.program.to_owned(),
@@ -130,12 +130,12 @@ impl RunnerHost {
         let started = Shim::start(&plan).await?;
         let exit = tokio::select! {
             exit = started.shim.ended() => exit,
-            () = called_off.cancelled() => {
-                started.shim.stop(Stop::Stopped);
+            () = cancellation.cancelled() => {
+                started.shim.stop(StopReason::Stopped);
                 started.shim.ended().await
             }
         };
-        Ok((exit, Log::of(job.directory)))
+        Ok((exit, SessionLog::of(job.directory)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use board::{Board, Merge, ProjectId, SessionId, Task};
 use runner::RunnerPaths;
-use runner::shim::Log;
+use runner::shim::SessionLog;
 use server::{Diff, LocalFiles, LogFrom, LogPage};
 
 use crate::git;
@@ -20,7 +20,7 @@ impl LocalFiles for OnThisMachine {
         if !run.exists() {
             return None;
         }
-        let log = Log::of(&run);
+        let log = SessionLog::of(&run);
         let page = match from {
             LogFrom::Position(from) => log.read_on(from, most),
             LogFrom::Tail => log.tail(most),

@@ -6,7 +6,7 @@ use board::{Driver, EndReason, Session, SessionId, SessionStatus};
 use control::ControlError;
 
 use super::{Notice, SupervisedSession, Supervisor, session};
-use crate::shim::{Exit, Left, Shim, Stop, sweep_up};
+use crate::shim::{ExitRecord, Shim, ShimState, StopReason, kill_marked};
 
 impl Supervisor {
     /// Takes over the shims that run, collects those that have ended, and ends those that nobody
@@ -22,7 +22,7 @@ impl Supervisor {
             let live = SupervisedSession { running: true, ..SupervisedSession::of(found) };
             let stop_handle = live.stop_handle.clone();
             match Shim::find(&directory, spawn_of(found)) {
-                Ok(Left::Running(shim)) => {
+                Ok(ShimState::Running(shim)) => {
                     running += 1;
                     self.live.insert(found.id, live);
                     let inner = Arc::clone(&self.inner);
@@ -35,14 +35,14 @@ impl Supervisor {
                         self.messages.clone(),
                     );
                 }
-                Ok(Left::Exited(exit)) => {
+                Ok(ShimState::Exited(exit)) => {
                     ended += 1;
                     self.inner.ended(found.id, found.generation, *exit).await;
                 }
-                Ok(Left::Nothing) | Err(_) => {
+                Ok(ShimState::Missing) | Err(_) => {
                     ended += 1;
-                    sweep_up(spawn_of(found)).await;
-                    let exit = Exit::because(EndReason::Lost, "nothing was found of it");
+                    kill_marked(spawn_of(found)).await;
+                    let exit = ExitRecord::because(EndReason::Lost, "nothing was found of it");
                     self.inner.ended(found.id, found.generation, exit).await;
                 }
             }
@@ -64,8 +64,8 @@ impl Supervisor {
             if session.is_some_and(Session::is_live) {
                 continue;
             }
-            if let Ok(Left::Running(shim)) = Shim::find(&entry.path(), session.map_or("", spawn_of)) {
-                shim.stop(Stop::Stopped);
+            if let Ok(ShimState::Running(shim)) = Shim::find(&entry.path(), session.map_or("", spawn_of)) {
+                shim.stop(StopReason::Stopped);
                 shim.ended().await;
             }
         }

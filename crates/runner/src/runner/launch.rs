@@ -18,7 +18,7 @@ use crate::host::policy_in_mode;
 use crate::inside::Author;
 use crate::prompt::{Brief, prompt};
 use crate::sandbox::Policy;
-use crate::shim::{Exit, GRACE, Plan, Shim, Started};
+use crate::shim::{ExitRecord, GRACE, Shim, ShimPlan, Started};
 use crate::verify::{Place, VerifyError};
 use crate::workspace::{Order, Workspace, WorkspaceError};
 
@@ -51,9 +51,9 @@ pub fn brief_for(board: &Board, repository: &Path, spec: &AgentSpec, purpose: Pu
 
 impl Inner {
     /// Makes the workspace and starts the client in it.
-    pub(super) async fn launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, Exit> {
+    pub(super) async fn launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, ExitRecord> {
         let started = self.try_launch(session, claimed).await;
-        started.map_err(|error| Exit::because(EndReason::LaunchFailed, error.to_string()))
+        started.map_err(|error| ExitRecord::because(EndReason::LaunchFailed, error.to_string()))
     }
 
     async fn try_launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, LaunchError> {
@@ -100,7 +100,7 @@ impl Inner {
             env.insert("SAIHAI_MCP_URL".into(), url.to_owned());
             secrets.push(claimed.credential.reveal().to_owned());
         }
-        let plan = Plan {
+        let plan = ShimPlan {
             spawn: claimed.spawn.to_string(),
             directory: run.clone(),
             program: launch.program,

@@ -24,7 +24,7 @@ pub use self::launch::brief_for;
 
 use self::session::StopHandle;
 use crate::host::RunnerHost;
-use crate::shim::called_file;
+use crate::shim::last_call_file;
 
 /// How often leases are renewed (S2): a third of the least that they last.
 const LEASE_RENEWAL: Duration = Duration::from_secs(20);
@@ -262,7 +262,7 @@ impl Supervisor {
             }
             if session.last_call_at > live.last_call {
                 live.last_call = session.last_call_at;
-                let _ = std::fs::write(called_file(&self.inner.host.paths.session(*id)), b"");
+                let _ = std::fs::write(last_call_file(&self.inner.host.paths.session(*id)), b"");
             }
         }
         self.live.retain(|id, live| live.running || board.session(*id).is_ok_and(Session::is_live));

@@ -75,13 +75,14 @@ impl Inner {
         let mut reported = None;
         let mut delay = RECHECK;
         while let Some(work) = self.work(item) {
-            let called_off = shutdown.child_token();
-            let examiner = Examiner { project: &self.project, host: &self.host, work: &work, called_off: &called_off };
+            let cancellation = shutdown.child_token();
+            let examiner =
+                Examiner { project: &self.project, host: &self.host, work: &work, cancellation: &cancellation };
             let mut examining = std::pin::pin!(examiner.examine());
             let examined = tokio::select! {
                 examined = &mut examining => examined,
                 () = item.stop_handle.stopped().cancelled() => {
-                    called_off.cancel();
+                    cancellation.cancel();
                     examining.await
                 }
             };

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Inner, SupervisorMessage};
-use crate::shim::{Exit, Shim, Stop};
+use crate::shim::{ExitRecord, Shim, StopReason};
 
 /// Ends a session, in one of two ways.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ pub(super) fn supervise_claimed(
         let launched = tokio::select! {
             launched = inner.launch(&session, &claimed) => launched,
             // A workspace that is half made is known as such.
-            () = stop_handle.stopped().cancelled() => Err(Exit::because(EndReason::Stopped, "stopped before it ran")),
+            () = stop_handle.stopped().cancelled() => Err(ExitRecord::because(EndReason::Stopped, "stopped before it ran")),
         };
         let exit = match launched {
             Ok(mut started) => {
@@ -107,20 +107,20 @@ pub(super) fn supervise_adopted(
     });
 }
 
-async fn watch(shim: &Shim, stop_handle: &StopHandle) -> Exit {
+async fn watch(shim: &Shim, stop_handle: &StopHandle) -> ExitRecord {
     tokio::select! {
         exit = shim.ended() => return exit,
-        () = stop_handle.stopped.cancelled() => shim.stop(Stop::Stopped),
-        () = stop_handle.finished.cancelled() => shim.stop(Stop::Finished),
+        () = stop_handle.stopped.cancelled() => shim.stop(StopReason::Stopped),
+        () = stop_handle.finished.cancelled() => shim.stop(StopReason::Finished),
     }
     shim.ended().await
 }
 
 impl Inner {
     /// Tells the board how a process ended, and clears away what only it needed.
-    pub(super) async fn ended(&self, session: SessionId, generation: Generation, exit: Exit) {
+    pub(super) async fn ended(&self, session: SessionId, generation: Generation, exit: ExitRecord) {
         let run = self.host.paths.session(session);
-        let Exit { end, heard, .. } = exit;
+        let ExitRecord { end, heard, .. } = exit;
         let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: heard.usage };
         self.report(command).await;
         super::logins::return_renewed(&run);

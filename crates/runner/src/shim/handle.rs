@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Interest};
 use tokio::process::{ChildStdout, Command};
 
-use super::plan::{self, Began, Exit, Plan, Stop};
+use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
 use crate::process::{Identity, MARKER, marked, signal_all};
 
 /// A shim that runs, or ran when it was last looked at.
@@ -34,28 +34,28 @@ pub struct Started {
 impl Started {
     /// Waits until the client runs; `Err` says why it does not.
     pub async fn client(&mut self) -> Result<(), String> {
-        match said(&mut self.lines).await {
-            Some(Began::Client) => Ok(()),
-            Some(Began::Failed(problem)) => Err(problem),
-            Some(Began::Shim(_)) | None => Err("the shim ended before its client ran".into()),
+        match next_message(&mut self.lines).await {
+            Some(StartupMessage::Client) => Ok(()),
+            Some(StartupMessage::Failed(problem)) => Err(problem),
+            Some(StartupMessage::Shim(_)) | None => Err("the shim ended before its client ran".into()),
         }
     }
 }
 
 /// What was found in the directory of a session.
 #[derive(Debug)]
-pub enum Left {
+pub enum ShimState {
     /// It runs.
     Running(Shim),
     /// It has ended and left its record.
-    Exited(Box<Exit>),
+    Exited(Box<ExitRecord>),
     /// There is none, or it was killed.
-    Nothing,
+    Missing,
 }
 
 impl Shim {
     /// Starts a shim. It is no part of us: it goes on when we end.
-    pub async fn start(plan: &Plan) -> io::Result<Started> {
+    pub async fn start(plan: &ShimPlan) -> io::Result<Started> {
         // What we were started with may be open for writing anywhere, and the kernel confines only what
         // is opened later.
         close_fds::set_fds_cloexec_threadsafe(3, &[]);
@@ -71,29 +71,33 @@ impl Shim {
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         // Somebody has to reap it while we are there.
         tokio::spawn(async move { child.wait().await });
-        let Some(Began::Shim(identity)) = said(&mut lines).await else {
+        let Some(StartupMessage::Shim(identity)) = next_message(&mut lines).await else {
             return Err(io::Error::other("the shim ended at once"));
         };
         let handle = identity.open().ok_or_else(|| io::Error::other("the shim ended at once"))?;
-        let shim =
-            Self { directory: plan.directory.clone(), spawn: plan.spawn.clone(), identity, handle: watched(handle)? };
+        let shim = Self {
+            directory: plan.directory.clone(),
+            spawn: plan.spawn.clone(),
+            identity,
+            handle: async_handle(handle)?,
+        };
         Ok(Started { shim, lines })
     }
 
     /// What is there of a session's shim, whoever started it.
-    pub fn find(directory: &Path, spawn: &str) -> io::Result<Left> {
+    pub fn find(directory: &Path, spawn: &str) -> io::Result<ShimState> {
         // In this order: a shim writes its record and then ends.
         let identity: Option<Identity> = plan::read_whole(&plan::shim_file(directory));
         let handle = identity.as_ref().and_then(Identity::open);
         if let Some(exit) = plan::read_whole(&plan::exit_file(directory)) {
-            return Ok(Left::Exited(Box::new(exit)));
+            return Ok(ShimState::Exited(Box::new(exit)));
         }
         Ok(match (identity, handle) {
             (Some(identity), Some(handle)) => {
                 let (directory, spawn) = (directory.to_owned(), spawn.to_owned());
-                Left::Running(Self { directory, spawn, identity, handle: watched(handle)? })
+                ShimState::Running(Self { directory, spawn, identity, handle: async_handle(handle)? })
             }
-            (Some(_) | None, _) => Left::Nothing,
+            (Some(_) | None, _) => ShimState::Missing,
         })
     }
 
@@ -102,20 +106,20 @@ impl Shim {
     }
 
     /// Waits for its end. A shim that was killed takes its client with it, and leaves no record.
-    pub async fn ended(&self) -> Exit {
+    pub async fn ended(&self) -> ExitRecord {
         let _ = self.handle.ready(Interest::READABLE).await;
         match plan::read_whole(&plan::exit_file(&self.directory)) {
             Some(exit) => exit,
             None => {
-                sweep_up(&self.spawn).await;
-                Exit::because(EndReason::Lost, "the shim was killed")
+                kill_marked(&self.spawn).await;
+                ExitRecord::because(EndReason::Lost, "the shim was killed")
             }
         }
     }
 
     /// Tells it to end its client; it says so itself when that is done.
-    pub fn stop(&self, why: Stop) {
-        if let Err(error) = plan::write_whole(&plan::stop_file(&self.directory), &why) {
+    pub fn stop(&self, reason: StopReason) {
+        if let Err(error) = plan::write_whole(&plan::stop_file(&self.directory), &reason) {
             tracing::warn!(%error, "cannot say why a session is stopped");
         }
         self.identity.signal(Signal::TERM);
@@ -123,12 +127,12 @@ impl Shim {
 
     /// The agent has called the server.
     pub fn called(&self) {
-        let _ = std::fs::write(plan::called_file(&self.directory), b"");
+        let _ = std::fs::write(plan::last_call_file(&self.directory), b"");
     }
 }
 
 /// Ends whatever carries the marker of a spawn whose shim is gone.
-pub async fn sweep_up(spawn: &str) {
+pub async fn kill_marked(spawn: &str) {
     loop {
         let left = marked(spawn);
         if left.is_empty() {
@@ -140,11 +144,11 @@ pub async fn sweep_up(spawn: &str) {
 }
 
 #[expect(deprecated, reason = "its successor is unsafe for descriptors that are closed behind its back")]
-fn watched(handle: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+fn async_handle(handle: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(handle, Interest::READABLE)
 }
 
-async fn said(lines: &mut tokio::io::Lines<BufReader<ChildStdout>>) -> Option<Began> {
+async fn next_message(lines: &mut tokio::io::Lines<BufReader<ChildStdout>>) -> Option<StartupMessage> {
     let line = lines.next_line().await.ok().flatten()?;
     serde_json::from_str(&line).ok()
 }

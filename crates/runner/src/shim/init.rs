@@ -12,12 +12,12 @@ use rustix::process::{Signal, WaitOptions, getpid, set_child_subreaper, set_pare
 use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
+use super::plan::ShimPlan;
 
 /// What `init` tells its shim.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Word {
+pub(super) enum InitMessage {
     /// If the shim is gone now, so am I.
     Ready,
     Started,
@@ -32,34 +32,34 @@ pub(super) enum Word {
 pub fn init() -> ExitCode {
     let run = || -> io::Result<()> {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let (mut words, mut plans) = (socket.try_clone()?, BufReader::new(socket));
+        let (mut to_shim, mut from_shim) = (socket.try_clone()?, BufReader::new(socket));
         // First this, then the word, then the plan: whichever of us dies when, nothing is left over.
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        say(&mut words, &Word::Ready)?;
+        send(&mut to_shim, &InitMessage::Ready)?;
         let mut plan = String::new();
-        if plans.read_line(&mut plan)? == 0 {
+        if from_shim.read_line(&mut plan)? == 0 {
             return Ok(());
         }
-        let plan: Plan = serde_json::from_str(&plan)?;
+        let plan: ShimPlan = serde_json::from_str(&plan)?;
         match start(&plan) {
             Ok(client) => {
-                say(&mut words, &Word::Started)?;
-                say(&mut words, &reap_until(client)?)
+                send(&mut to_shim, &InitMessage::Started)?;
+                send(&mut to_shim, &reap_until(client)?)
             }
-            Err(problem) => say(&mut words, &Word::Failed(problem)),
+            Err(problem) => send(&mut to_shim, &InitMessage::Failed(problem)),
         }
     };
     if run().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn say(socket: &mut UnixStream, word: &Word) -> io::Result<()> {
-    let mut line = serde_json::to_vec(word)?;
+fn send(socket: &mut UnixStream, message: &InitMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     socket.write_all(&line)
 }
 
 /// The client's pid, as it is known here.
-fn start(plan: &Plan) -> Result<u32, String> {
+fn start(plan: &ShimPlan) -> Result<u32, String> {
     if getpid().is_init() {
         // Where `/proc` is masked, as in containers, the one that is there has to do.
         let _ = own_proc();
@@ -92,11 +92,11 @@ fn own_proc() -> io::Result<()> {
     Ok(())
 }
 
-fn reap_until(client: u32) -> io::Result<Word> {
+fn reap_until(client: u32) -> io::Result<InitMessage> {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid.as_raw_pid().unsigned_abs() == client => {
-                return Ok(Word::Ended { code: status.exit_status(), signal: status.terminating_signal() });
+                return Ok(InitMessage::Ended { code: status.exit_status(), signal: status.terminating_signal() });
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -63,13 +63,13 @@ fn segment(directory: &Path, start: u64) -> PathBuf {
 
 /// A piece of a session's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct LogChunk {
     /// Where it begins; later than asked for if that is not kept any more.
     pub start: u64,
     pub bytes: Vec<u8>,
 }
 
-impl Page {
+impl LogChunk {
     pub fn end(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
@@ -77,11 +77,11 @@ impl Page {
 
 /// Reads a session's log, page by page (W5).
 #[derive(Clone, Debug)]
-pub struct Log {
+pub struct SessionLog {
     directory: PathBuf,
 }
 
-impl Log {
+impl SessionLog {
     /// Of the session with this private directory.
     pub fn of(run: &Path) -> Self {
         Self { directory: super::plan::log_directory(run) }
@@ -110,39 +110,41 @@ impl Log {
     }
 
     /// At most `most` bytes from a position on.
-    pub fn read(&self, from: u64, most: usize) -> io::Result<Page> {
+    pub fn read(&self, from: u64, most: usize) -> io::Result<LogChunk> {
         let segments = self.segments();
         let wanted = segments.iter().find(|(start, length)| from < start + length);
-        let Some((start, length)) = wanted else { return Ok(Page { start: from.min(self.end()), bytes: Vec::new() }) };
+        let Some((start, length)) = wanted else {
+            return Ok(LogChunk { start: from.min(self.end()), bytes: Vec::new() });
+        };
         let from = from.max(*start);
         let mut file = File::open(segment(&self.directory, *start))?;
         file.seek(SeekFrom::Start(from - start))?;
         let mut bytes = Vec::new();
         file.take((start + length - from).min(most as u64)).read_to_end(&mut bytes)?;
-        Ok(Page { start: from, bytes })
+        Ok(LogChunk { start: from, bytes })
     }
 
     /// The same across segments: as much of it as there is.
-    pub fn read_on(&self, from: u64, most: usize) -> Page {
-        let mut page = Page { start: from, bytes: Vec::new() };
-        while page.bytes.len() < most
-            && let Ok(next) = self.read(page.end(), most - page.bytes.len())
+    pub fn read_on(&self, from: u64, most: usize) -> LogChunk {
+        let mut chunk = LogChunk { start: from, bytes: Vec::new() };
+        while chunk.bytes.len() < most
+            && let Ok(next) = self.read(chunk.end(), most - chunk.bytes.len())
             && !next.bytes.is_empty()
         {
-            if page.bytes.is_empty() {
-                page.start = next.start;
+            if chunk.bytes.is_empty() {
+                chunk.start = next.start;
             }
-            page.bytes.extend(next.bytes);
+            chunk.bytes.extend(next.bytes);
         }
-        page.start = page.start.min(self.end());
-        page
+        chunk.start = chunk.start.min(self.end());
+        chunk
     }
 
     /// The end of the log, at most so many bytes, beginning with a whole line.
-    pub fn tail(&self, most: usize) -> Page {
+    pub fn tail(&self, most: usize) -> LogChunk {
         let end = self.end();
         let mut start = end.saturating_sub(most as u64);
-        let Page { start: kept, mut bytes } = self.read_on(start, usize::MAX);
+        let LogChunk { start: kept, mut bytes } = self.read_on(start, usize::MAX);
         start = kept;
         if start > 0 && end > most as u64 {
             // A line that is longer than all that is wanted is shown as far as it goes.
@@ -151,20 +153,20 @@ impl Log {
             bytes.drain(..cut);
             start += cut as u64;
         }
-        Page { start, bytes }
+        LogChunk { start, bytes }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Log, LogWriter, SEGMENT};
+    use super::{LogWriter, SEGMENT, SessionLog};
 
-    fn log(lines: &[&[u8]]) -> (tempfile::TempDir, Log) {
+    fn log(lines: &[&[u8]]) -> (tempfile::TempDir, SessionLog) {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = LogWriter::new(directory.path().to_owned()).unwrap();
         lines.iter().for_each(|line| writer.write(line));
         writer.flush();
-        let log = Log { directory: directory.path().to_owned() };
+        let log = SessionLog { directory: directory.path().to_owned() };
         (directory, log)
     }
 
@@ -174,8 +176,8 @@ mod tests {
         let line = [b"x".repeat(SEGMENT as usize / 2 + 9), b"\n".to_vec()].concat();
         let (_directory, log) = log(&[&line, &line, &line]);
         assert!(log.segments().len() > 1);
-        let page = log.read_on(10, 2 * line.len());
-        assert_eq!((page.start, page.bytes.len()), (10, 2 * line.len()));
+        let chunk = log.read_on(10, 2 * line.len());
+        assert_eq!((chunk.start, chunk.bytes.len()), (10, 2 * line.len()));
         assert_eq!(log.read_on(u64::MAX / 2, 10).start, log.end(), "beyond the end there is nothing");
     }
 

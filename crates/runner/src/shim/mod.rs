@@ -15,10 +15,10 @@ mod log;
 mod plan;
 mod supervise;
 
-pub use handle::{Left, Shim, Started, sweep_up};
+pub use handle::{Shim, ShimState, Started, kill_marked};
 pub use init::init;
-pub use log::{Log, Page};
-pub use plan::{Exit, GRACE, Plan, Stop};
+pub use log::{LogChunk, SessionLog};
+pub use plan::{ExitRecord, GRACE, ShimPlan, StopReason};
 pub use supervise::supervise;
 
-pub(crate) use plan::called_file;
+pub(crate) use plan::last_call_file;

@@ -15,7 +15,7 @@ use crate::sandbox::Policy;
 
 /// All that a shim has to know. It comes through a pipe: it holds a credential, and is never on disk (S3).
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Plan {
+pub struct ShimPlan {
     /// In the environment of everything that is started, so that it can be found again.
     pub spawn: String,
     /// Where the shim keeps its log and says how it ended.
@@ -45,7 +45,7 @@ pub const GRACE: Duration = Duration::from_secs(5);
 /// Why whoever runs a shim ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum StopReason {
     /// It is not to go on.
     Stopped,
     /// It has reported or logged out, and lives on: it counts as having ended well (V2).
@@ -54,7 +54,7 @@ pub enum Stop {
 
 /// How it ended, as the shim saw it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Exit {
+pub struct ExitRecord {
     pub end: ProcessEnd,
     #[serde(default)]
     pub heard: Heard,
@@ -63,7 +63,7 @@ pub struct Exit {
     pub output: u64,
 }
 
-impl Exit {
+impl ExitRecord {
     pub(crate) fn because(reason: EndReason, error: impl Into<String>) -> Self {
         let end = ProcessEnd { error: Some(error.into()), ..ProcessEnd::because(reason) };
         Self { end, heard: Heard::default(), output: 0 }
@@ -73,7 +73,7 @@ impl Exit {
 /// What a shim says on its stdout while it begins.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Began {
+pub(crate) enum StartupMessage {
     Shim(Identity),
     /// The client runs.
     Client,
@@ -94,7 +94,7 @@ pub(crate) fn stop_file(directory: &Path) -> PathBuf {
 }
 
 /// Touched when the agent calls the server: that it is silent does not mean that it stalls.
-pub(crate) fn called_file(directory: &Path) -> PathBuf {
+pub(crate) fn last_call_file(directory: &Path) -> PathBuf {
     directory.join("called")
 }
 

@@ -13,9 +13,9 @@ use rustix::process::{Signal, getgid, getpid, getuid, set_child_subreaper, setsi
 use rustix::thread::UnshareFlags;
 use signal_hook::consts::SIGTERM;
 
-use super::init::Word;
+use super::init::InitMessage;
 use super::log::LogWriter;
-use super::plan::{self, Began, Exit, Plan, Stop};
+use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
 use crate::clients::{Heard, Reader};
 use crate::process::{Identity, MARKER, descendants, marked, signal_all};
 
@@ -34,29 +34,29 @@ pub fn supervise() -> ExitCode {
 }
 
 fn run() -> io::Result<()> {
-    let plan: Plan = serde_json::from_reader(io::stdin())?;
+    let plan: ShimPlan = serde_json::from_reader(io::stdin())?;
     // It fails for the leader of a group, who has a session or does not need one.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
-    let (told, wake) = UnixStream::pair()?;
+    let (signals, wake) = UnixStream::pair()?;
     signal_hook::low_level::pipe::register(SIGTERM, wake)?;
     let identity = Identity::of_self()?;
     plan::write_whole(&plan::shim_file(&plan.directory), &identity)?;
-    say(&Began::Shim(identity));
-    let exit = match Supervised::start(&plan, told) {
-        Ok(supervised) => supervised.watch(),
-        Err(error) => Exit::because(EndReason::LaunchFailed, format!("cannot supervise: {error}")),
+    send(&StartupMessage::Shim(identity));
+    let exit = match ClientProcess::start(&plan, signals) {
+        Ok(client) => client.watch(),
+        Err(error) => ExitRecord::because(EndReason::LaunchFailed, format!("cannot supervise: {error}")),
     };
     if exit.end.reason == EndReason::LaunchFailed {
-        say(&Began::Failed(exit.end.error.clone().unwrap_or_default()));
+        send(&StartupMessage::Failed(exit.end.error.clone().unwrap_or_default()));
     }
     end_all(&plan.spawn);
     plan::write_whole(&plan::exit_file(&plan.directory), &exit)
 }
 
 /// To whoever started it, if that one still listens.
-fn say(began: &Began) {
-    let mut line = serde_json::to_vec(began).unwrap_or_default();
+fn send(message: &StartupMessage) {
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
     let _ = io::stdout().write_all(&line).and_then(|()| io::stdout().flush());
 }
@@ -89,43 +89,43 @@ fn end_all(spawn: &str) {
 }
 
 /// One of the client's two streams.
-struct Stream {
+struct OutputStream {
     pipe: Option<PipeReader>,
     line: Vec<u8>,
 }
 
-impl Stream {
+impl OutputStream {
     fn new(pipe: PipeReader) -> Self {
         Self { pipe: Some(pipe), line: Vec::new() }
     }
 }
 
 /// A client that runs, and what has been seen of it.
-struct Supervised<'a> {
-    plan: &'a Plan,
+struct ClientProcess<'a> {
+    plan: &'a ShimPlan,
     init: Child,
-    words: BufReader<UnixStream>,
+    from_init: BufReader<UnixStream>,
     signals: UnixStream,
-    out: Stream,
-    err: Stream,
+    out: OutputStream,
+    err: OutputStream,
     log: LogWriter,
     reader: Option<Reader>,
     began: Instant,
     /// When it was last heard of.
-    heard: Instant,
+    last_activity: Instant,
     /// Why it is being ended, and when it has to be over.
-    ending: Option<(Why, Instant)>,
+    ending: Option<(EndCause, Instant)>,
     end: Option<ProcessEnd>,
 }
 
 #[derive(Clone, Copy)]
-enum Why {
-    Told(Stop),
+enum EndCause {
+    Requested(StopReason),
     Limit(EndReason),
 }
 
-impl<'a> Supervised<'a> {
-    fn start(plan: &'a Plan, signals: UnixStream) -> io::Result<Self> {
+impl<'a> ClientProcess<'a> {
+    fn start(plan: &'a ShimPlan, signals: UnixStream) -> io::Result<Self> {
         let log = LogWriter::new(plan::log_directory(&plan.directory))?;
         let (mut ours, theirs) = UnixStream::pair()?;
         let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
@@ -136,9 +136,9 @@ impl<'a> Supervised<'a> {
         let init = command.spawn()?;
         // The command holds the ends that must be closed for the pipes to end.
         drop(command);
-        let mut words = BufReader::new(ours.try_clone()?);
+        let mut from_init = BufReader::new(ours.try_clone()?);
         let mut ready = String::new();
-        words.read_line(&mut ready)?;
+        from_init.read_line(&mut ready)?;
         let mut line = serde_json::to_vec(plan)?;
         line.push(b'\n');
         ours.write_all(&line)?;
@@ -146,23 +146,23 @@ impl<'a> Supervised<'a> {
         Ok(Self {
             plan,
             init,
-            words,
+            from_init,
             signals,
-            out: Stream::new(out),
-            err: Stream::new(err),
+            out: OutputStream::new(out),
+            err: OutputStream::new(err),
             log,
             reader: plan.client.map(Reader::new),
             began: now,
-            heard: now,
+            last_activity: now,
             ending: None,
             end: None,
         })
     }
 
-    fn watch(mut self) -> Exit {
+    fn watch(mut self) -> ExitRecord {
         while self.end.is_none() {
-            if let Err(error) = self.step() {
-                self.end = Some(Exit::because(EndReason::Lost, format!("cannot watch: {error}")).end);
+            if let Err(error) = self.wait_for_event() {
+                self.end = Some(ExitRecord::because(EndReason::Lost, format!("cannot watch: {error}")).end);
             }
         }
         // Before the rest of its output is read: what holds a pipe open would keep us.
@@ -174,15 +174,15 @@ impl<'a> Supervised<'a> {
     }
 
     /// Waits for one thing to happen, and sees to it.
-    fn step(&mut self) -> io::Result<()> {
+    fn wait_for_event(&mut self) -> io::Result<()> {
         let now = Instant::now();
         let wait = self.next_limit().saturating_duration_since(now);
         let none = PollFlags::empty();
         let ready: Vec<bool> = {
-            let fd = |stream: &'_ Stream| stream.pipe.as_ref().map(PipeReader::try_clone);
+            let fd = |stream: &'_ OutputStream| stream.pipe.as_ref().map(PipeReader::try_clone);
             let (out, err) = (fd(&self.out).transpose()?, fd(&self.err).transpose()?);
             let mut fds =
-                vec![PollFd::new(self.words.get_ref(), PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
+                vec![PollFd::new(self.from_init.get_ref(), PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
             // A stream that has ended is not asked about, but keeps its place.
             let unused = self.signals.as_fd();
             fds.push(out.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
@@ -203,35 +203,35 @@ impl<'a> Supervised<'a> {
         if ready[1] {
             let mut byte = [0; 16];
             let _ = self.signals.read(&mut byte)?;
-            let stop = plan::read_whole(&plan::stop_file(&self.plan.directory)).unwrap_or(Stop::Stopped);
-            self.ask(Why::Told(stop));
+            let stop = plan::read_whole(&plan::stop_file(&self.plan.directory)).unwrap_or(StopReason::Stopped);
+            self.ask_to_end(EndCause::Requested(stop));
         }
         if ready[0] {
-            self.hear_word()?;
+            self.read_init_message()?;
         }
         self.enforce(Instant::now());
         Ok(())
     }
 
-    fn hear_word(&mut self) -> io::Result<()> {
+    fn read_init_message(&mut self) -> io::Result<()> {
         let mut line = String::new();
-        if self.words.read_line(&mut line)? == 0 {
+        if self.from_init.read_line(&mut line)? == 0 {
             // Whoever killed it has killed all that it held.
             let signal = Some("SIGKILL".to_owned());
             self.end = Some(ProcessEnd { signal, ..ProcessEnd::because(EndReason::Signaled) });
             return Ok(());
         }
         match serde_json::from_str(&line)? {
-            Word::Ready => {}
-            Word::Started => {
+            InitMessage::Ready => {}
+            InitMessage::Started => {
                 self.began = Instant::now();
-                self.heard = self.began;
-                say(&Began::Client);
+                self.last_activity = self.began;
+                send(&StartupMessage::Client);
             }
-            Word::Failed(problem) => {
-                self.end = Some(Exit::because(EndReason::LaunchFailed, problem).end);
+            InitMessage::Failed(problem) => {
+                self.end = Some(ExitRecord::because(EndReason::LaunchFailed, problem).end);
             }
-            Word::Ended { code, signal } => {
+            InitMessage::Ended { code, signal } => {
                 let reason = if signal.is_some() { EndReason::Signaled } else { EndReason::Exited };
                 let signal = signal.map(signal_name);
                 self.end = Some(ProcessEnd { exit_code: code, signal, ..ProcessEnd::because(reason) });
@@ -246,7 +246,7 @@ impl<'a> Supervised<'a> {
             Some((_, over)) => over,
             None => {
                 let wall = self.began + self.plan.wall;
-                self.plan.stall.map_or(wall, |stall| wall.min(self.heard + stall))
+                self.plan.stall.map_or(wall, |stall| wall.min(self.last_activity + stall))
             }
         }
     }
@@ -260,26 +260,26 @@ impl<'a> Supervised<'a> {
             signal_all(&descendants(std::process::id()), Signal::KILL);
             *over = now + Duration::from_millis(50);
         } else if now >= self.began + self.plan.wall {
-            self.ask(Why::Limit(EndReason::TimedOut));
+            self.ask_to_end(EndCause::Limit(EndReason::TimedOut));
         } else if let Some(age) = self.last_call().filter(|age| self.plan.stall.is_some_and(|stall| *age < stall)) {
-            self.heard = now.checked_sub(age).unwrap_or(now).max(self.heard + Duration::from_millis(1));
+            self.last_activity = now.checked_sub(age).unwrap_or(now).max(self.last_activity + Duration::from_millis(1));
         } else {
-            self.ask(Why::Limit(EndReason::Stalled));
+            self.ask_to_end(EndCause::Limit(EndReason::Stalled));
         }
     }
 
     /// How long ago the agent called the server.
     fn last_call(&self) -> Option<Duration> {
-        let touched = fs::metadata(plan::called_file(&self.plan.directory)).and_then(|file| file.modified()).ok()?;
+        let touched = fs::metadata(plan::last_call_file(&self.plan.directory)).and_then(|file| file.modified()).ok()?;
         SystemTime::now().duration_since(touched).ok()
     }
 
     /// Asks the client to end; `enforce` sees to it that it does.
-    fn ask(&mut self, why: Why) {
+    fn ask_to_end(&mut self, cause: EndCause) {
         if self.ending.is_some() {
             return;
         }
-        self.ending = Some((why, Instant::now() + self.plan.grace));
+        self.ending = Some((cause, Instant::now() + self.plan.grace));
         let init = self.init.id();
         let clients: Vec<_> = descendants(std::process::id()).into_iter().filter(|pid| *pid != init).collect();
         signal_all(&clients, if self.plan.interrupt { Signal::INT } else { Signal::TERM });
@@ -292,7 +292,7 @@ impl<'a> Supervised<'a> {
         if count == 0 {
             stream.pipe = None;
         } else {
-            self.heard = Instant::now();
+            self.last_activity = Instant::now();
         }
         let mut rest = &bytes[..count];
         while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
@@ -322,7 +322,7 @@ impl<'a> Supervised<'a> {
             reader.line(&line, now());
         }
         for secret in &self.plan.secrets {
-            line = without(line, secret.as_bytes());
+            line = redacted(line, secret.as_bytes());
         }
         self.log.write(&line);
     }
@@ -338,13 +338,13 @@ impl<'a> Supervised<'a> {
         self.log.flush();
     }
 
-    fn conclude(mut self) -> Exit {
+    fn conclude(mut self) -> ExitRecord {
         let mut end = self.end.take().unwrap_or_else(|| ProcessEnd::because(EndReason::Lost));
         let heard = self.reader.take().map_or_else(Heard::default, |reader| reader.finish(end.exit_code));
         match self.ending {
-            Some((Why::Told(Stop::Finished), _)) => end = ProcessEnd::exited(0),
-            Some((Why::Told(Stop::Stopped), _)) => end.reason = EndReason::Stopped,
-            Some((Why::Limit(limit), _)) => end.reason = limit,
+            Some((EndCause::Requested(StopReason::Finished), _)) => end = ProcessEnd::exited(0),
+            Some((EndCause::Requested(StopReason::Stopped), _)) => end.reason = EndReason::Stopped,
+            Some((EndCause::Limit(limit), _)) => end.reason = limit,
             None => {
                 end.vendor = heard.trouble;
                 if let Some(login) = &heard.login {
@@ -353,7 +353,7 @@ impl<'a> Supervised<'a> {
                 }
             }
         }
-        Exit { end, heard, output: self.log.position() }
+        ExitRecord { end, heard, output: self.log.position() }
     }
 }
 
@@ -363,7 +363,7 @@ fn now() -> Timestamp {
 }
 
 /// A line with a secret in it, without it.
-fn without(line: Vec<u8>, secret: &[u8]) -> Vec<u8> {
+fn redacted(line: Vec<u8>, secret: &[u8]) -> Vec<u8> {
     const INSTEAD: &[u8] = b"(secret)";
     if secret.is_empty() || secret.len() > line.len() {
         return line;

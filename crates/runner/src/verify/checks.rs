@@ -9,7 +9,7 @@ use super::{Examiner, VerifyError};
 use crate::git::Git;
 use crate::host::Job;
 use crate::sandbox::Policy;
-use crate::shim::sweep_up;
+use crate::shim::kill_marked;
 use crate::workspace::{borrow, make_directory, remove_all, write};
 
 /// How much of a check's output is kept: its end says what failed.
@@ -31,7 +31,7 @@ impl Examiner<'_> {
             return Ok(Vec::new());
         }
         // Whatever an earlier run has left must not change the files under this one.
-        sweep_up(&self.spawn()).await;
+        kill_marked(&self.spawn()).await;
         let copy = self.verification_copy(commit).await?;
         let mut results = Vec::new();
         if let Some(setup) = &dod.setup {
@@ -70,7 +70,7 @@ impl Examiner<'_> {
             policy,
             wall: Duration::from_secs(settings.dod.timeout.into()),
         };
-        let (exit, log) = self.host.run(job, settings, self.called_off).await?;
+        let (exit, log) = self.host.run(job, settings, self.cancellation).await?;
         let mut output = String::from_utf8_lossy(&log.tail(OUTPUT).bytes).into_owned();
         if let Some(error) = &exit.end.error {
             output.push_str(error);

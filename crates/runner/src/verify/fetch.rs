@@ -27,7 +27,7 @@ impl Examiner<'_> {
         let place =
             Place { host: self.host, settings: &self.work.settings, task: self.work.task.id, workspace: &workspace };
         let errand = Errand { kind, author: Author::of(&self.work.spec), out: errands.join("out") };
-        let answer = place.run(&errands, &errand, self.called_off).await?;
+        let answer = place.run(&errands, &errand, self.cancellation).await?;
         let out = errand.out;
         let reference = self.work.reference("work");
         let before = main.commit(&reference).await;
@@ -100,7 +100,7 @@ impl Place<'_> {
         &self,
         directory: &Path,
         errand: &Errand,
-        called_off: &CancellationToken,
+        cancellation: &CancellationToken,
     ) -> Result<Answer, VerifyError> {
         let Self { host, settings, workspace, .. } = *self;
         let _ = std::fs::remove_dir_all(directory);
@@ -124,7 +124,7 @@ impl Place<'_> {
             policy,
             wall: GIT_TIME,
         };
-        let (exit, log) = host.run(job, settings, called_off).await?;
+        let (exit, log) = host.run(job, settings, cancellation).await?;
         let unreadable = |reason| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
             return inside::read_answer(out).map_err(|error| unreadable(error.to_string()));

@@ -67,7 +67,7 @@ pub(crate) struct Examiner<'a> {
     pub(crate) project: &'a Project,
     pub(crate) host: &'a RunnerHost,
     pub(crate) work: &'a Work,
-    pub(crate) called_off: &'a CancellationToken,
+    pub(crate) cancellation: &'a CancellationToken,
 }
 
 /// How far the examination came.

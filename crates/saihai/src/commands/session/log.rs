@@ -7,7 +7,7 @@ use board::SessionId;
 use clap::Args;
 use control::ProcessLifetime;
 use runner::RunnerPaths;
-use runner::shim::{Log as Pages, Page};
+use runner::shim::{LogChunk, SessionLog};
 use serde_json::json;
 
 use crate::context::{Context, Opened};
@@ -48,7 +48,7 @@ impl Log {
                 "Only sessions that `saihai up` started here have one; gc removes old ones.",
             ));
         }
-        let log = Pages::of(&run);
+        let log = SessionLog::of(&run);
         if context.format == Format::Json && !self.follow {
             let page = self.wanted(&log);
             let text = String::from_utf8_lossy(&page.bytes);
@@ -63,7 +63,7 @@ impl Log {
         Ok(())
     }
 
-    fn wanted(&self, log: &Pages) -> Page {
+    fn wanted(&self, log: &SessionLog) -> LogChunk {
         let mut page = log.tail(usize::MAX / 2);
         if let Some(lines) = self.lines {
             let ends = page.bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
@@ -78,7 +78,7 @@ impl Log {
 }
 
 /// Goes on until the session is over and its log read.
-async fn follow(opened: &Opened, log: &Pages, id: SessionId, mut from: u64) {
+async fn follow(opened: &Opened, log: &SessionLog, id: SessionId, mut from: u64) {
     loop {
         let over = opened.board().session(id).is_ok_and(|session| session.end.is_some());
         match log.read(from, PAGE) {

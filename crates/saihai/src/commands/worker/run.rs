@@ -7,7 +7,7 @@ use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
 use clap::Args;
 use control::{ProcessLifetime, Project};
 use runner::RunnerPaths;
-use runner::shim::Log;
+use runner::shim::SessionLog;
 
 use super::worker;
 use crate::commands::serve::told_to_end;
@@ -129,7 +129,7 @@ impl Watching {
             let Ok(task) = board.task(self.task) else { return };
             let session = task.live.or(task.last_session).filter(|id| Some(*id) != self.before);
             if let Some(id) = session.filter(|_| self.text) {
-                while let Ok(page) = Log::of(&self.paths.session(id)).read(position, 64 * 1024)
+                while let Ok(page) = SessionLog::of(&self.paths.session(id)).read(position, 64 * 1024)
                     && !page.bytes.is_empty()
                 {
                     position = page.end();

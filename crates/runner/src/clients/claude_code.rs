@@ -3,12 +3,13 @@
 use board::{Span, Timestamp, Usage};
 use serde_json::{Value, json};
 
-use super::program::{self, Vendor};
-use super::reader::{Told, micros, tokens};
-use super::vendor::{Failure, Refusal};
+use super::program::{self, VendorProgram};
+use super::reader::{OutputState, micros, tokens};
+use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: Vendor = Vendor { name: "Claude Code", program: "claude", package: "@anthropic-ai/claude-code" };
+const VENDOR: VendorProgram =
+    VendorProgram { name: "Claude Code", program: "claude", package: "@anthropic-ai/claude-code" };
 
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
@@ -70,30 +71,30 @@ fn mcp_config(url: &str) -> Value {
     } } })
 }
 
-pub(super) fn read(told: &mut Told, event: &Value, now: Timestamp) {
+pub(super) fn read(state: &mut OutputState, event: &Value, now: Timestamp) {
     if let Some(session) = event["session_id"].as_str() {
-        told.session = Some(session.to_owned());
+        state.session = Some(session.to_owned());
     }
     match (event["type"].as_str(), event["subtype"].as_str()) {
         (Some("system"), Some("api_retry")) => {
             let delay = event["retry_delay_ms"].as_i64().map(|delay| now + Span(delay));
-            told.waiting = failure(told, event, &event["error_status"], delay, now);
+            state.waiting = failure(state, event, &event["error_status"], delay, now);
         }
         (Some("rate_limit_event"), _) if event["rate_limit_info"]["status"] == "rejected" => {
-            told.reset = reset::epoch(&event["rate_limit_info"]["resetsAt"]);
+            state.reset = reset::epoch(&event["rate_limit_info"]["resetsAt"]);
         }
         (Some("assistant"), _) if event["error"].is_string() => {
-            told.waiting = failure(told, event, &event["api_error_status"], None, now);
+            state.waiting = failure(state, event, &event["api_error_status"], None, now);
         }
-        (Some("assistant" | "user"), _) => told.moves(),
+        (Some("assistant" | "user"), _) => state.recovered(),
         (Some("result"), _) => {
-            told.usage = Some(usage(event));
+            state.usage = Some(usage(event));
             match event["is_error"].as_bool() {
                 Some(true) => {
-                    let last = told.waiting.take();
-                    told.failed = failure(told, event, &event["api_error_status"], None, now).or(last);
+                    let last = state.waiting.take();
+                    state.failed = failure(state, event, &event["api_error_status"], None, now).or(last);
                 }
-                Some(false) | None => told.moves(),
+                Some(false) | None => state.recovered(),
             }
         }
         _ => {}
@@ -101,17 +102,23 @@ pub(super) fn read(told: &mut Told, event: &Value, now: Timestamp) {
 }
 
 /// By the status of the answer, or by its own word where there was no answer.
-fn failure(told: &Told, event: &Value, status: &Value, delay: Option<Timestamp>, now: Timestamp) -> Option<Failure> {
-    let until = told.reset.or(delay);
-    let refusal = status.as_u64().and_then(|status| Refusal::of_status(status, until));
+fn failure(
+    state: &OutputState,
+    event: &Value,
+    status: &Value,
+    delay: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<VendorFailure> {
+    let until = state.reset.or(delay);
+    let refusal = status.as_u64().and_then(|status| VendorRefusal::of_status(status, until));
     let refusal = refusal.or_else(|| match event["error"].as_str()? {
-        "authentication_failed" => Some(Refusal::LoggedOut),
-        "rate_limit" => Some(Refusal::RateLimited(until)),
-        "overloaded" | "server_error" => Some(Refusal::Unavailable),
+        "authentication_failed" => Some(VendorRefusal::LoggedOut),
+        "rate_limit" => Some(VendorRefusal::RateLimited(until)),
+        "overloaded" | "server_error" => Some(VendorRefusal::Unavailable),
         _ => None,
     });
     let said = event["result"].as_str().or_else(|| event["message"]["content"][0]["text"].as_str());
-    Some(Failure::new(refusal?, said.unwrap_or_default(), now))
+    Some(VendorFailure::new(refusal?, said.unwrap_or_default(), now))
 }
 
 /// Of all models and helpers, where that is told.

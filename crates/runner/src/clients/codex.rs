@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use board::{Timestamp, Usage};
 use serde_json::Value;
 
-use super::program::{self, Vendor};
-use super::reader::{Told, tokens};
-use super::vendor::{Failure, Refusal};
+use super::program::{self, VendorProgram};
+use super::reader::{OutputState, tokens};
+use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: Vendor = Vendor { name: "Codex", program: "codex", package: "@openai/codex" };
+const VENDOR: VendorProgram = VendorProgram { name: "Codex", program: "codex", package: "@openai/codex" };
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let found = VENDOR.find(assignment)?;
@@ -84,43 +84,45 @@ fn native(launcher: &Path) -> Option<PathBuf> {
     [inside, beside].into_iter().map(program).find(|path| program::is_executable(path))
 }
 
-pub(super) fn read(told: &mut Told, event: &Value, now: Timestamp) {
+pub(super) fn read(state: &mut OutputState, event: &Value, now: Timestamp) {
     match event["type"].as_str() {
-        Some("thread.started") => told.session = event["thread_id"].as_str().map(str::to_owned),
-        Some("error") => told.waiting = failure(&event["message"], now),
-        Some("turn.failed") => told.failed = failure(&event["error"]["message"], now),
+        Some("thread.started") => state.session = event["thread_id"].as_str().map(str::to_owned),
+        Some("error") => state.waiting = failure(&event["message"], now),
+        Some("turn.failed") => state.failed = failure(&event["error"]["message"], now),
         Some("turn.completed") => {
             let usage = &event["usage"];
             // Of the whole thread.
-            told.usage = Some(Usage {
+            state.usage = Some(Usage {
                 input_tokens: tokens(&usage["input_tokens"]),
                 output_tokens: tokens(&usage["output_tokens"]),
                 cost_micros: None,
             });
-            told.moves();
+            state.recovered();
         }
-        Some("item.started" | "item.updated" | "item.completed") if event["item"]["type"] != "error" => told.moves(),
+        Some("item.started" | "item.updated" | "item.completed") if event["item"]["type"] != "error" => {
+            state.recovered()
+        }
         _ => {}
     }
 }
 
 /// It tells the vendor's answer in words alone.
-fn failure(message: &Value, now: Timestamp) -> Option<Failure> {
+fn failure(message: &Value, now: Timestamp) -> Option<VendorFailure> {
     let message = message.as_str()?;
     let until = reset::in_words(message, now);
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    let refusal = match status(message).and_then(|status| Refusal::of_status(status, until)) {
+    let refusal = match status(message).and_then(|status| VendorRefusal::of_status(status, until)) {
         Some(refusal) => refusal,
-        None if says(&["usage limit", "rate limit", "Rate limit"]) => Refusal::RateLimited(until),
+        None if says(&["usage limit", "rate limit", "Rate limit"]) => VendorRefusal::RateLimited(until),
         None if says(&["high demand", "at capacity", "Connection failed", "stream disconnected"]) => {
-            Refusal::Unavailable
+            VendorRefusal::Unavailable
         }
         None if says(&["Missing environment variable", "sign in again", "log in again", "codex login"]) => {
-            Refusal::LoggedOut
+            VendorRefusal::LoggedOut
         }
         None => return None,
     };
-    Some(Failure::new(refusal, message, now))
+    Some(VendorFailure::new(refusal, message, now))
 }
 
 /// `unexpected status 401 Unauthorized`, `last status: 429 Too Many Requests`.

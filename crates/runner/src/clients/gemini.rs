@@ -3,12 +3,12 @@
 use board::{Timestamp, Usage};
 use serde_json::{Value, json};
 
-use super::program::{self, Vendor};
-use super::reader::{Told, tokens};
-use super::vendor::{Failure, Refusal};
+use super::program::{self, VendorProgram};
+use super::reader::{OutputState, tokens};
+use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: Vendor = Vendor { name: "Gemini CLI", program: "gemini", package: "@google/gemini-cli" };
+const VENDOR: VendorProgram = VendorProgram { name: "Gemini CLI", program: "gemini", package: "@google/gemini-cli" };
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let mut launch = program::launch(assignment, VENDOR.find(assignment)?);
@@ -79,19 +79,19 @@ const NO_LOGIN: i32 = 41;
 /// The statuses that mean something. None of them is, modulo 256, one of its own codes.
 const STATUSES: [u64; 8] = [401, 403, 429, 500, 502, 503, 504, 529];
 
-pub(super) fn read(told: &mut Told, event: &Value, now: Timestamp) {
+pub(super) fn read(state: &mut OutputState, event: &Value, now: Timestamp) {
     match event["type"].as_str() {
-        Some("init") => told.session = event["session_id"].as_str().map(str::to_owned),
+        Some("init") => state.session = event["session_id"].as_str().map(str::to_owned),
         Some("result") => {
             let stats = &event["stats"];
-            told.usage = Some(Usage {
+            state.usage = Some(Usage {
                 input_tokens: tokens(&stats["input_tokens"]),
                 output_tokens: tokens(&stats["output_tokens"]),
                 cost_micros: None,
             });
             if event["status"] == "error" {
                 let said = event["error"]["message"].as_str().unwrap_or_default();
-                told.last_words = Some((said.to_owned(), now));
+                state.final_message = Some((said.to_owned(), now));
             }
         }
         _ => {}
@@ -99,15 +99,15 @@ pub(super) fn read(told: &mut Told, event: &Value, now: Timestamp) {
 }
 
 /// Its exit code is the status of the answer, as far as that fits into a byte.
-pub(super) fn ended(code: i32, last_words: Option<&(String, Timestamp)>) -> Option<Failure> {
-    let (said, at) = last_words.map_or(("", Timestamp::default()), |(said, at)| (said, *at));
+pub(super) fn ended(code: i32, final_message: Option<&(String, Timestamp)>) -> Option<VendorFailure> {
+    let (said, at) = final_message.map_or(("", Timestamp::default()), |(said, at)| (said, *at));
     let until = reset::in_words(said, at);
     let status = STATUSES.into_iter().find(|status| status % 256 == u64::try_from(code).unwrap_or(0));
-    let refusal = match status.and_then(|status| Refusal::of_status(status, until)) {
+    let refusal = match status.and_then(|status| VendorRefusal::of_status(status, until)) {
         Some(refusal) => refusal,
-        None if code == NO_LOGIN || said.contains("API key not valid") => Refusal::LoggedOut,
-        None if said.contains("fetch failed") => Refusal::Unavailable,
+        None if code == NO_LOGIN || said.contains("API key not valid") => VendorRefusal::LoggedOut,
+        None if said.contains("fetch failed") => VendorRefusal::Unavailable,
         None => return None,
     };
-    Some(Failure::new(refusal, said, at))
+    Some(VendorFailure::new(refusal, said, at))
 }

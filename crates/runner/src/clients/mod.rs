@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use board::{AgentSpec, Client, Usage, VendorTrouble};
 use serde::{Deserialize, Serialize};
 
-pub use self::reader::Reader;
+pub use self::reader::OutputReader;
 
 /// The name of the MCP server in every client's configuration.
 const SERVER: &str = "saihai";
@@ -80,7 +80,7 @@ pub struct CannotLaunch {
 
 /// What a client's output told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Heard {
+pub struct OutputSummary {
     pub usage: Option<Usage>,
     /// The vendor's own id of the conversation.
     pub vendor_session: Option<String>,

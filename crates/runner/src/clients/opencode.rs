@@ -3,12 +3,12 @@
 use board::{Timestamp, Usage};
 use serde_json::{Map, Value, json};
 
-use super::program::{self, Vendor};
-use super::reader::{Told, micros, tokens};
-use super::vendor::{Failure, Refusal};
+use super::program::{self, VendorProgram};
+use super::reader::{OutputState, micros, tokens};
+use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: Vendor = Vendor { name: "opencode", program: "opencode", package: "opencode-ai" };
+const VENDOR: VendorProgram = VendorProgram { name: "opencode", program: "opencode", package: "opencode-ai" };
 
 /// The vendors that it knows, and where it looks for their keys.
 const VENDORS: [(&str, &[&str]); 9] = [
@@ -131,37 +131,37 @@ fn proxy_config(base_url: &str, model: &str) -> Map<String, Value> {
     config
 }
 
-pub(super) fn read(told: &mut Told, event: &Value, now: Timestamp) {
+pub(super) fn read(state: &mut OutputState, event: &Value, now: Timestamp) {
     if let Some(session) = event["sessionID"].as_str() {
-        told.session = Some(session.to_owned());
+        state.session = Some(session.to_owned());
     }
     match event["type"].as_str() {
         Some("step_finish") => {
             let (part, spent) = (&event["part"], &event["part"]["tokens"]);
             let cached = tokens(&spent["cache"]["read"]) + tokens(&spent["cache"]["write"]);
-            told.add(Usage {
+            state.add_usage(Usage {
                 input_tokens: tokens(&spent["input"]) + cached,
                 output_tokens: tokens(&spent["output"]) + tokens(&spent["reasoning"]),
                 cost_micros: micros(&part["cost"]),
             });
-            told.moves();
+            state.recovered();
         }
-        Some("step_start" | "text" | "tool_use") => told.moves(),
-        Some("error") => told.failed = failure(&event["error"], now),
+        Some("step_start" | "text" | "tool_use") => state.recovered(),
+        Some("error") => state.failed = failure(&event["error"], now),
         _ => {}
     }
 }
 
-fn failure(error: &Value, now: Timestamp) -> Option<Failure> {
+fn failure(error: &Value, now: Timestamp) -> Option<VendorFailure> {
     let data = &error["data"];
     let said = data["message"].as_str().unwrap_or_default();
     let until = || reset::in_headers(&data["responseHeaders"], now).or_else(|| reset::in_words(said, now));
     let refusal = match (error["name"].as_str()?, data["statusCode"].as_u64()) {
-        ("ProviderAuthError", _) => Refusal::LoggedOut,
-        (_, Some(status)) => Refusal::of_status(status, until())?,
+        ("ProviderAuthError", _) => VendorRefusal::LoggedOut,
+        (_, Some(status)) => VendorRefusal::of_status(status, until())?,
         // There was no answer at all.
-        ("APIError", None) if data["isRetryable"] == true => Refusal::Unavailable,
+        ("APIError", None) if data["isRetryable"] == true => VendorRefusal::Unavailable,
         _ => return None,
     };
-    Some(Failure::new(refusal, said, now))
+    Some(VendorFailure::new(refusal, said, now))
 }

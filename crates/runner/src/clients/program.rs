@@ -8,13 +8,13 @@ use super::{Assignment, CannotLaunch, Launch};
 
 /// A vendor's program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vendor {
+pub(super) struct VendorProgram {
     pub(super) name: &'static str,
     pub(super) program: &'static str,
     pub(super) package: &'static str,
 }
 
-impl Vendor {
+impl VendorProgram {
     pub(super) fn find(&self, assignment: &Assignment<'_>) -> Result<PathBuf, CannotLaunch> {
         let Self { name, program, package } = self;
         on_path(assignment, program).ok_or_else(|| CannotLaunch {

@@ -3,42 +3,42 @@
 use board::{Client, Timestamp, Usage};
 use serde_json::Value;
 
-use super::vendor::{Failure, Refusal};
-use super::{Heard, claude_code, codex, gemini, opencode};
+use super::vendor::{VendorFailure, VendorRefusal};
+use super::{OutputSummary, claude_code, codex, gemini, opencode};
 
 /// What is longer is no event that matters, and would take its size in memory several times.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
 /// Listens to the machine output of a client, line by line.
 #[derive(Debug)]
-pub struct Reader {
+pub struct OutputReader {
     client: Client,
-    told: Told,
+    state: OutputState,
 }
 
 /// What was told so far.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct OutputState {
     pub(super) session: Option<String>,
     pub(super) usage: Option<Usage>,
     /// What it is stuck in and tries again; forgotten as soon as something moves.
-    pub(super) waiting: Option<Failure>,
+    pub(super) waiting: Option<VendorFailure>,
     /// What it gave up over.
-    pub(super) failed: Option<Failure>,
+    pub(super) failed: Option<VendorFailure>,
     /// What it said at the end, where only the exit code tells what that means.
-    pub(super) last_words: Option<(String, Timestamp)>,
+    pub(super) final_message: Option<(String, Timestamp)>,
     /// When the vendor's limit is lifted, told apart from the failure.
     pub(super) reset: Option<Timestamp>,
 }
 
-impl Told {
+impl OutputState {
     /// The vendor answers: whatever the trouble was, it is over.
-    pub(super) fn moves(&mut self) {
+    pub(super) fn recovered(&mut self) {
         self.waiting = None;
         self.failed = None;
     }
 
-    pub(super) fn add(&mut self, usage: Usage) {
+    pub(super) fn add_usage(&mut self, usage: Usage) {
         let sum = self.usage.get_or_insert_default();
         sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
         sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
@@ -49,9 +49,9 @@ impl Told {
     }
 }
 
-impl Reader {
+impl OutputReader {
     pub fn new(client: Client) -> Self {
-        Self { client, told: Told::default() }
+        Self { client, state: OutputState::default() }
     }
 
     /// A line of its output, heard `now`. What is no event is for people.
@@ -61,30 +61,30 @@ impl Reader {
         }
         let Ok(event @ Value::Object(_)) = serde_json::from_slice(line) else { return };
         match self.client {
-            Client::ClaudeCode => claude_code::read(&mut self.told, &event, now),
-            Client::Codex => codex::read(&mut self.told, &event, now),
-            Client::Gemini => gemini::read(&mut self.told, &event, now),
-            Client::Opencode => opencode::read(&mut self.told, &event, now),
+            Client::ClaudeCode => claude_code::read(&mut self.state, &event, now),
+            Client::Codex => codex::read(&mut self.state, &event, now),
+            Client::Gemini => gemini::read(&mut self.state, &event, now),
+            Client::Opencode => opencode::read(&mut self.state, &event, now),
             Client::Command => {}
         }
     }
 
     /// What it all means, now that the client has ended; `None` is the end by a signal. Trouble that it
     /// got over is none.
-    pub fn finish(self, exit_code: Option<i32>) -> Heard {
-        let Self { client, told } = self;
+    pub fn finish(self, exit_code: Option<i32>) -> OutputSummary {
+        let Self { client, state } = self;
         let failure = match (exit_code, client) {
             (Some(0), _) | (_, Client::Command) => None,
-            (Some(code), Client::Gemini) => gemini::ended(code, told.last_words.as_ref()),
+            (Some(code), Client::Gemini) => gemini::ended(code, state.final_message.as_ref()),
             // It may have been ended because it waited in silence: some wait for hours.
             (Some(_) | None, Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode) => {
-                told.failed.or(told.waiting)
+                state.failed.or(state.waiting)
             }
         };
-        let login = failure.as_ref().filter(|failure| failure.refusal == Refusal::LoggedOut);
-        Heard {
-            usage: told.usage,
-            vendor_session: told.session,
+        let login = failure.as_ref().filter(|failure| failure.refusal == VendorRefusal::LoggedOut);
+        OutputSummary {
+            usage: state.usage,
+            vendor_session: state.session,
             login: login.map(|failure| failure.advice(client)),
             trouble: failure.and_then(|failure| failure.trouble()),
         }

@@ -3,27 +3,27 @@
 use board::{Client, Span, Timestamp, VendorTrouble};
 
 /// How long a limit holds whose end nobody told.
-const UNTOLD: Span = Span::seconds(60);
+const DEFAULT_LIMIT: Span = Span::seconds(60);
 
 /// How long a limit holds at least. Told to come back in a second, a client has done so several times
 /// before it ends: to start it again at once is what got it refused (F33).
-const SHORTEST: Span = Span::seconds(10);
+const SHORTEST_LIMIT: Span = Span::seconds(10);
 
 /// No vendor's limit is longer; what says so is misread.
-const LONGEST: Span = Span::minutes(32 * 24 * 60);
+const LONGEST_LIMIT: Span = Span::minutes(32 * 24 * 60);
 
 /// What is told of a vendor's own words.
 const LONGEST_QUOTE: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum VendorRefusal {
     /// Until the time that the vendor named, if it did.
     RateLimited(Option<Timestamp>),
     Unavailable,
     LoggedOut,
 }
 
-impl Refusal {
+impl VendorRefusal {
     pub(super) fn of_status(status: u64, until: Option<Timestamp>) -> Option<Self> {
         match status {
             429 => Some(Self::RateLimited(until)),
@@ -36,26 +36,26 @@ impl Refusal {
 
 /// A refusal, when it came and in which words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) refusal: Refusal,
+pub(super) struct VendorFailure {
+    pub(super) refusal: VendorRefusal,
     pub(super) said: String,
     pub(super) at: Timestamp,
 }
 
-impl Failure {
-    pub(super) fn new(refusal: Refusal, said: &str, at: Timestamp) -> Self {
+impl VendorFailure {
+    pub(super) fn new(refusal: VendorRefusal, said: &str, at: Timestamp) -> Self {
         Self { refusal, said: said.chars().take(LONGEST_QUOTE).collect(), at }
     }
 
     pub(super) fn trouble(&self) -> Option<VendorTrouble> {
         match self.refusal {
-            Refusal::RateLimited(until) => {
-                let until = until.filter(|until| *until > self.at && *until < self.at + LONGEST);
-                let until = until.map_or(self.at + UNTOLD, |until| until.max(self.at + SHORTEST));
+            VendorRefusal::RateLimited(until) => {
+                let until = until.filter(|until| *until > self.at && *until < self.at + LONGEST_LIMIT);
+                let until = until.map_or(self.at + DEFAULT_LIMIT, |until| until.max(self.at + SHORTEST_LIMIT));
                 Some(VendorTrouble::RateLimited { until })
             }
-            Refusal::Unavailable => Some(VendorTrouble::Unavailable),
-            Refusal::LoggedOut => None,
+            VendorRefusal::Unavailable => Some(VendorTrouble::Unavailable),
+            VendorRefusal::LoggedOut => None,
         }
     }
 

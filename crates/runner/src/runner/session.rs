@@ -120,8 +120,9 @@ impl Inner {
     /// Tells the board how a process ended, and clears away what only it needed.
     pub(super) async fn ended(&self, session: SessionId, generation: Generation, exit: ExitRecord) {
         let run = self.host.paths.session(session);
-        let ExitRecord { end, heard, .. } = exit;
-        let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: heard.usage };
+        let ExitRecord { end, output_summary, .. } = exit;
+        let command =
+            Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: output_summary.usage };
         self.report(command).await;
         super::logins::return_renewed(&run);
         // Its log and its record stay.

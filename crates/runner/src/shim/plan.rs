@@ -9,7 +9,7 @@ use std::time::Duration;
 use board::{Client, EndReason, ProcessEnd};
 use serde::{Deserialize, Serialize};
 
-use crate::clients::Heard;
+use crate::clients::OutputSummary;
 use crate::process::Identity;
 use crate::sandbox::Policy;
 
@@ -56,8 +56,8 @@ pub enum StopReason {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
     pub end: ProcessEnd,
-    #[serde(default)]
-    pub heard: Heard,
+    #[serde(default, rename = "heard")]
+    pub output_summary: OutputSummary,
     /// Bytes of output in all.
     #[serde(default)]
     pub output: u64,
@@ -66,7 +66,7 @@ pub struct ExitRecord {
 impl ExitRecord {
     pub(crate) fn because(reason: EndReason, error: impl Into<String>) -> Self {
         let end = ProcessEnd { error: Some(error.into()), ..ProcessEnd::because(reason) };
-        Self { end, heard: Heard::default(), output: 0 }
+        Self { end, output_summary: OutputSummary::default(), output: 0 }
     }
 }
 

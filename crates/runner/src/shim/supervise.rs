@@ -16,7 +16,7 @@ use signal_hook::consts::SIGTERM;
 use super::init::InitMessage;
 use super::log::LogWriter;
 use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
-use crate::clients::{Heard, Reader};
+use crate::clients::{OutputReader, OutputSummary};
 use crate::process::{Identity, MARKER, descendants, marked, signal_all};
 
 /// A line of output that does not end is cut here.
@@ -109,7 +109,7 @@ struct ClientProcess<'a> {
     out: OutputStream,
     err: OutputStream,
     log: LogWriter,
-    reader: Option<Reader>,
+    reader: Option<OutputReader>,
     began: Instant,
     /// When it was last heard of.
     last_activity: Instant,
@@ -151,7 +151,7 @@ impl<'a> ClientProcess<'a> {
             out: OutputStream::new(out),
             err: OutputStream::new(err),
             log,
-            reader: plan.client.map(Reader::new),
+            reader: plan.client.map(OutputReader::new),
             began: now,
             last_activity: now,
             ending: None,
@@ -340,20 +340,21 @@ impl<'a> ClientProcess<'a> {
 
     fn conclude(mut self) -> ExitRecord {
         let mut end = self.end.take().unwrap_or_else(|| ProcessEnd::because(EndReason::Lost));
-        let heard = self.reader.take().map_or_else(Heard::default, |reader| reader.finish(end.exit_code));
+        let output_summary =
+            self.reader.take().map_or_else(OutputSummary::default, |reader| reader.finish(end.exit_code));
         match self.ending {
             Some((EndCause::Requested(StopReason::Finished), _)) => end = ProcessEnd::exited(0),
             Some((EndCause::Requested(StopReason::Stopped), _)) => end.reason = EndReason::Stopped,
             Some((EndCause::Limit(limit), _)) => end.reason = limit,
             None => {
-                end.vendor = heard.trouble;
-                if let Some(login) = &heard.login {
+                end.vendor = output_summary.trouble;
+                if let Some(login) = &output_summary.login {
                     end.reason = EndReason::LaunchFailed;
                     end.error = Some(login.clone());
                 }
             }
         }
-        ExitRecord { end, heard, output: self.log.position() }
+        ExitRecord { end, output_summary, output: self.log.position() }
     }
 }
 

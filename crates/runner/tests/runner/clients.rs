@@ -4,4 +4,4 @@ mod command;
 mod launch;
 mod logins;
 mod output;
-mod stage;
+mod test_user;

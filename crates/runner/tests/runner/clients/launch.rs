@@ -2,7 +2,7 @@
 
 use board::Client;
 
-use super::stage::{MCP_URL, PROMPT, Stage, VENDORS, file, texts};
+use super::test_user::{MCP_URL, PROMPT, TestUser, VENDORS, file, texts};
 
 /// R5: these arguments were tried with the real clients.
 #[test]
@@ -49,9 +49,9 @@ fn each_client_is_started_headless_with_its_model() {
         (Client::Opencode, &["run", "--format", "json", "--pure", "--auto"]),
     ];
     for (client, arguments) in cases {
-        let mut stage = Stage::new(client);
-        stage.spec.model = Some("m-1".into());
-        assert_eq!(stage.arguments(), arguments);
+        let mut test_user = TestUser::new(client);
+        test_user.spec.model = Some("m-1".into());
+        assert_eq!(test_user.arguments(), arguments);
     }
 }
 
@@ -59,14 +59,14 @@ fn each_client_is_started_headless_with_its_model() {
 #[test]
 fn the_prompt_comes_by_stdin_and_no_secret_is_an_argument() {
     for (client, _) in VENDORS {
-        let mut stage = Stage::new(client);
+        let mut test_user = TestUser::new(client);
         for key in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"] {
-            stage.users(key, "a-very-secret-key");
+            test_user.set_for_user(key, "a-very-secret-key");
         }
-        stage.users("OPENAI_BASE_URL", "http://127.0.0.1:7200/v1");
-        let launch = stage.launch();
+        test_user.set_for_user("OPENAI_BASE_URL", "http://127.0.0.1:7200/v1");
+        let launch = test_user.launch();
         let stdin = launch.stdin.clone().unwrap();
-        assert_eq!((stdin.clone(), file(&launch, &stdin)), (stage.path("run/prompt.md"), PROMPT.to_owned()));
+        assert_eq!((stdin.clone(), file(&launch, &stdin)), (test_user.path("run/prompt.md"), PROMPT.to_owned()));
         let shown = launch.arguments.join(" ");
         assert!(!shown.contains("obey") && !shown.contains("a-very-secret-key"), "{shown}");
         assert!(launch.secrets.contains(&"a-very-secret-key".to_owned()), "{client:?}");
@@ -83,7 +83,7 @@ fn the_credential_is_a_variable_in_every_configuration() {
         (Client::Gemini, "Bearer $SAIHAI_TOKEN"),
         (Client::Opencode, "Bearer {env:SAIHAI_TOKEN}"),
     ] {
-        let launch = Stage::new(client).launch();
+        let launch = TestUser::new(client).launch();
         let config = texts(&launch).into_iter().find(|text| text.contains(MCP_URL)).unwrap();
         assert!(config.contains(named), "{config}");
     }
@@ -93,9 +93,9 @@ fn the_credential_is_a_variable_in_every_configuration() {
 #[test]
 fn a_one_shot_agent_gets_no_server() {
     for (client, _) in VENDORS {
-        let mut stage = Stage::new(client);
-        stage.mcp_url = None;
-        let launch = stage.launch();
+        let mut test_user = TestUser::new(client);
+        test_user.mcp_url = None;
+        let launch = test_user.launch();
         assert!(texts(&launch).iter().all(|text| !text.contains("SAIHAI_TOKEN")), "{launch:?}");
         assert!(client != Client::ClaudeCode || launch.arguments.contains(&"--strict-mcp-config".to_owned()));
     }
@@ -106,11 +106,11 @@ fn a_one_shot_agent_gets_no_server() {
 fn the_marks_of_a_surrounding_client_do_not_leak() {
     let marks = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"];
     for (client, _) in VENDORS {
-        let mut stage = Stage::new(client);
+        let mut test_user = TestUser::new(client);
         for mark in marks {
-            stage.users(mark, "1");
+            test_user.set_for_user(mark, "1");
         }
-        let launch = stage.launch();
+        let launch = test_user.launch();
         assert!(marks.iter().all(|mark| !launch.env.contains_key(*mark)), "{:?}", launch.env);
     }
 }
@@ -124,11 +124,11 @@ fn everything_a_client_writes_is_private_to_the_session() {
         (Client::Gemini, &["GEMINI_CLI_HOME"]),
         (Client::Opencode, &["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"]),
     ] {
-        let mut stage = Stage::new(client);
+        let mut test_user = TestUser::new(client);
         for variable in variables {
-            stage.users(variable, "/home/user/elsewhere");
+            test_user.set_for_user(variable, "/home/user/elsewhere");
         }
-        let (launch, run) = (stage.launch(), stage.path("run"));
+        let (launch, run) = (test_user.launch(), test_user.path("run"));
         for variable in variables {
             assert!(launch.env[*variable].starts_with(run.to_str().unwrap()), "{variable}");
         }
@@ -140,9 +140,9 @@ fn everything_a_client_writes_is_private_to_the_session() {
 #[test]
 fn a_missing_client_is_named_with_its_package() {
     for (client, program) in VENDORS {
-        let mut stage = Stage::new(client);
-        stage.users("PATH", "/nonexistent:relative");
-        let said = stage.try_launch().unwrap_err().to_string();
+        let mut test_user = TestUser::new(client);
+        test_user.set_for_user("PATH", "/nonexistent:relative");
+        let said = test_user.try_launch().unwrap_err().to_string();
         assert!(said.contains(&format!("no `{program}` on the PATH")) && said.contains("npm install -g"), "{said}");
     }
 }
@@ -150,16 +150,16 @@ fn a_missing_client_is_named_with_its_package() {
 /// R5: npm's links lead to where the program is; an interpreter needs what was installed with it.
 #[test]
 fn a_client_can_read_what_belongs_to_it() {
-    let stage = Stage::new(Client::Gemini);
+    let test_user = TestUser::new(Client::Gemini);
     let script = "user/npm/lib/node_modules/@google/gemini-cli/bundle/gemini.js";
-    stage.program(script, "#!/usr/bin/env -S node --no-warnings\n");
-    stage.program("node-20/bin/node", "");
-    std::fs::remove_file(stage.path("bin/gemini")).unwrap();
-    std::os::unix::fs::symlink(stage.path(script), stage.path("bin/gemini")).unwrap();
-    std::os::unix::fs::symlink(stage.path("node-20/bin/node"), stage.path("bin/node")).unwrap();
-    let launch = stage.launch();
-    assert_eq!(launch.program, stage.path("bin/gemini"));
-    assert_eq!(launch.readable, [stage.path("user/npm/lib/node_modules"), stage.path("node-20")]);
+    test_user.program(script, "#!/usr/bin/env -S node --no-warnings\n");
+    test_user.program("node-20/bin/node", "");
+    std::fs::remove_file(test_user.path("bin/gemini")).unwrap();
+    std::os::unix::fs::symlink(test_user.path(script), test_user.path("bin/gemini")).unwrap();
+    std::os::unix::fs::symlink(test_user.path("node-20/bin/node"), test_user.path("bin/node")).unwrap();
+    let launch = test_user.launch();
+    assert_eq!(launch.program, test_user.path("bin/gemini"));
+    assert_eq!(launch.readable, [test_user.path("user/npm/lib/node_modules"), test_user.path("node-20")]);
 }
 
 /// R5: a program that lies among the user's files does not open these to the agent.
@@ -170,12 +170,12 @@ fn a_program_at_home_opens_no_more_than_itself() {
         ("user/node_modules/x/claude", ["user/node_modules", "user/.local/bin"]),
         ("user/tools/claude", ["user/tools", "user/.local/bin"]),
     ] {
-        let mut stage = Stage::new(Client::ClaudeCode);
-        let program = stage.program(script, "#!/usr/bin/env python3\n");
-        let python = stage.program("user/.local/bin/python3", "");
+        let mut test_user = TestUser::new(Client::ClaudeCode);
+        let program = test_user.program(script, "#!/usr/bin/env python3\n");
+        let python = test_user.program("user/.local/bin/python3", "");
         let [program, python] = [program, python].map(|path| path.parent().unwrap().display().to_string());
-        stage.users("PATH", &format!("{program}:{python}"));
-        assert_eq!(stage.launch().readable, readable.map(|path| stage.path(path)));
+        test_user.set_for_user("PATH", &format!("{program}:{python}"));
+        assert_eq!(test_user.launch().readable, readable.map(|path| test_user.path(path)));
     }
 }
 
@@ -185,15 +185,15 @@ fn a_program_at_home_opens_no_more_than_itself() {
 fn codex_is_started_without_its_launcher() {
     let native = "codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
     for place in ["lib/node_modules/@openai", "lib/node_modules/@openai/codex/node_modules/@openai"] {
-        let mut stage = Stage::new(Client::Codex);
-        let native = stage.program(&format!("{place}/{native}"), "");
-        stage.program("lib/node_modules/@openai/codex/bin/codex.js", "#!/usr/bin/env node\n");
-        let link = stage.path("npm/codex");
+        let mut test_user = TestUser::new(Client::Codex);
+        let native = test_user.program(&format!("{place}/{native}"), "");
+        test_user.program("lib/node_modules/@openai/codex/bin/codex.js", "#!/usr/bin/env node\n");
+        let link = test_user.path("npm/codex");
         std::fs::create_dir(link.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(stage.path("lib/node_modules/@openai/codex/bin/codex.js"), &link).unwrap();
-        let npm = stage.path("npm").display().to_string();
-        stage.agents("PATH", &npm);
-        let launch = stage.launch();
-        assert_eq!((launch.program, launch.readable), (native, vec![stage.path("lib/node_modules")]));
+        std::os::unix::fs::symlink(test_user.path("lib/node_modules/@openai/codex/bin/codex.js"), &link).unwrap();
+        let npm = test_user.path("npm").display().to_string();
+        test_user.set_for_agent("PATH", &npm);
+        let launch = test_user.launch();
+        assert_eq!((launch.program, launch.readable), (native, vec![test_user.path("lib/node_modules")]));
     }
 }

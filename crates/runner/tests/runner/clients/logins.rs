@@ -3,7 +3,7 @@
 use board::Client;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, file, texts};
+use super::test_user::{TestUser, file, texts};
 
 /// R5: the login of the client's vendor is copied, and its secrets are known for the log's sake (S4).
 #[test]
@@ -35,11 +35,11 @@ fn the_users_own_login_is_handed_over() {
             json!({ "anthropic": { "type": "oauth", "refresh": token, "expires": 1 } }),
         ),
     ] {
-        let stage = Stage::new(client);
-        let original = stage.write(original, &login.to_string());
-        let launch = stage.launch();
-        assert_eq!(file(&launch, &stage.path(copy)), login.to_string());
-        assert_eq!((launch.secrets, launch.logins), (vec![token.to_owned()], vec![(stage.path(copy), original)]));
+        let test_user = TestUser::new(client);
+        let original = test_user.write(original, &login.to_string());
+        let launch = test_user.launch();
+        assert_eq!(file(&launch, &test_user.path(copy)), login.to_string());
+        assert_eq!((launch.secrets, launch.logins), (vec![token.to_owned()], vec![(test_user.path(copy), original)]));
     }
 }
 
@@ -47,40 +47,40 @@ fn the_users_own_login_is_handed_over() {
 /// comes with it.
 #[test]
 fn an_agent_with_a_key_of_its_own_gets_no_other_login() {
-    let mut stage = Stage::new(Client::ClaudeCode);
-    stage.write("user/.claude/.credentials.json", "{}");
-    stage.users("ANTHROPIC_AUTH_TOKEN", "the-users");
-    stage.users("ANTHROPIC_BASE_URL", "http://proxy");
-    stage.agents("ANTHROPIC_API_KEY", "the-agents");
-    let launch = stage.launch();
+    let mut test_user = TestUser::new(Client::ClaudeCode);
+    test_user.write("user/.claude/.credentials.json", "{}");
+    test_user.set_for_user("ANTHROPIC_AUTH_TOKEN", "the-users");
+    test_user.set_for_user("ANTHROPIC_BASE_URL", "http://proxy");
+    test_user.set_for_agent("ANTHROPIC_API_KEY", "the-agents");
+    let launch = test_user.launch();
     assert_eq!((launch.secrets, launch.logins), (vec!["the-agents".to_owned()], vec![]));
     assert_eq!(launch.env.get("ANTHROPIC_AUTH_TOKEN"), None);
     assert_eq!(launch.env["ANTHROPIC_BASE_URL"], "http://proxy");
     // Set to nothing, it hides the user's, so that the login counts again.
-    stage.agents("ANTHROPIC_API_KEY", "");
-    assert_eq!(stage.launch().logins.len(), 1);
+    test_user.set_for_agent("ANTHROPIC_API_KEY", "");
+    assert_eq!(test_user.launch().logins.len(), 1);
 }
 
 /// R5: a login is found where the user has moved it.
 #[test]
 fn a_moved_login_is_found() {
-    let mut stage = Stage::new(Client::ClaudeCode);
-    let moved = stage.write("elsewhere/.credentials.json", "{}");
-    let elsewhere = stage.path("elsewhere").display().to_string();
-    stage.users("CLAUDE_CONFIG_DIR", &elsewhere);
-    assert_eq!(stage.launch().logins, [(stage.path("run/home/.claude/.credentials.json"), moved)]);
+    let mut test_user = TestUser::new(Client::ClaudeCode);
+    let moved = test_user.write("elsewhere/.credentials.json", "{}");
+    let elsewhere = test_user.path("elsewhere").display().to_string();
+    test_user.set_for_user("CLAUDE_CONFIG_DIR", &elsewhere);
+    assert_eq!(test_user.launch().logins, [(test_user.path("run/home/.claude/.credentials.json"), moved)]);
 }
 
 /// R5: opencode keeps the logins of all vendors in one file, and an agent needs one of them.
 #[test]
 fn opencode_gets_the_login_of_the_models_vendor_alone() {
-    let mut stage = Stage::new(Client::Opencode);
-    stage.spec.model = Some("anthropic/claude-sonnet-4-5".into());
-    stage.users("OPENAI_API_KEY", "of-another-vendor");
-    stage.users("OPENAI_BASE_URL", "http://of-another-vendor");
+    let mut test_user = TestUser::new(Client::Opencode);
+    test_user.spec.model = Some("anthropic/claude-sonnet-4-5".into());
+    test_user.set_for_user("OPENAI_API_KEY", "of-another-vendor");
+    test_user.set_for_user("OPENAI_BASE_URL", "http://of-another-vendor");
     let logins = json!({ "anthropic": { "key": "of-this-vendor" }, "openai": { "key": "of-another-vendor" } });
-    stage.write("user/.local/share/opencode/auth.json", &logins.to_string());
-    let launch = stage.launch();
+    test_user.write("user/.local/share/opencode/auth.json", &logins.to_string());
+    let launch = test_user.launch();
     assert!(texts(&launch).iter().all(|text| !text.contains("of-another-vendor")));
     // A part cannot take the place of the whole.
     assert_eq!((launch.secrets, launch.logins), (vec!["of-this-vendor".to_owned()], vec![]));
@@ -91,31 +91,31 @@ fn opencode_gets_the_login_of_the_models_vendor_alone() {
 /// R5: `codex exec` reads its key from a variable of its own.
 #[test]
 fn codex_gets_a_key_under_the_name_that_it_reads() {
-    let mut stage = Stage::new(Client::Codex);
-    stage.users("OPENAI_API_KEY", "the-users");
-    assert_eq!(stage.launch().env["CODEX_API_KEY"], "the-users");
-    stage.users("CODEX_API_KEY", "the-better");
-    assert_eq!(stage.launch().env["CODEX_API_KEY"], "the-better");
+    let mut test_user = TestUser::new(Client::Codex);
+    test_user.set_for_user("OPENAI_API_KEY", "the-users");
+    assert_eq!(test_user.launch().env["CODEX_API_KEY"], "the-users");
+    test_user.set_for_user("CODEX_API_KEY", "the-better");
+    assert_eq!(test_user.launch().env["CODEX_API_KEY"], "the-better");
 }
 
 /// S4: whatever is printed about a launch that failed, it is no secret.
 #[test]
 fn nothing_secret_is_in_debug_output() {
-    let mut stage = Stage::new(Client::ClaudeCode);
-    stage.users("ANTHROPIC_API_KEY", "the-users");
-    let shown = format!("{:?} {:?}", stage.user, stage.launch());
+    let mut test_user = TestUser::new(Client::ClaudeCode);
+    test_user.set_for_user("ANTHROPIC_API_KEY", "the-users");
+    let shown = format!("{:?} {:?}", test_user.user, test_user.launch());
     assert!(shown.contains("ANTHROPIC_API_KEY") && !shown.contains("the-users") && !shown.contains("obey"), "{shown}");
 }
 
 /// R5: whoever asks a model through a server of their own can do so with every client.
 #[test]
 fn a_server_of_the_users_own_is_asked_instead_of_the_vendor() {
-    let mut codex = Stage::new(Client::Codex);
-    let mut opencode = Stage::new(Client::Opencode);
-    for stage in [&mut codex, &mut opencode] {
-        stage.users("OPENAI_API_KEY", "the-users");
-        stage.users("OPENAI_BASE_URL", "http://proxy/v1");
-        stage.spec.model = Some("openai/gpt-x".into());
+    let mut codex = TestUser::new(Client::Codex);
+    let mut opencode = TestUser::new(Client::Opencode);
+    for test_user in [&mut codex, &mut opencode] {
+        test_user.set_for_user("OPENAI_API_KEY", "the-users");
+        test_user.set_for_user("OPENAI_BASE_URL", "http://proxy/v1");
+        test_user.spec.model = Some("openai/gpt-x".into());
     }
     let arguments = codex.arguments();
     let provider = "model_providers.proxy={name=\"proxy\",base_url=\"http://proxy/v1\",wire_api=\"responses\",\
@@ -133,12 +133,12 @@ fn a_server_of_the_users_own_is_asked_instead_of_the_vendor() {
 #[test]
 fn gemini_is_told_how_to_log_in() {
     let method = |variables: &[(&str, &str)], login: Option<&str>| {
-        let mut stage = Stage::new(Client::Gemini);
+        let mut test_user = TestUser::new(Client::Gemini);
         for (name, value) in variables {
-            stage.users(name, value);
+            test_user.set_for_user(name, value);
         }
-        login.map(|login| stage.write(login, "{}"));
-        let settings = file(&stage.launch(), &stage.path("run/home/.gemini/settings.json"));
+        login.map(|login| test_user.write(login, "{}"));
+        let settings = file(&test_user.launch(), &test_user.path("run/home/.gemini/settings.json"));
         let settings: Value = serde_json::from_str(&settings).unwrap();
         settings["security"]["auth"]["selectedType"].as_str().unwrap().to_owned()
     };

@@ -1,20 +1,20 @@
 //! What clients print, as it was recorded, and what it is taken for.
 
 use board::{Client, Span, Timestamp, Usage, VendorTrouble};
-use runner::clients::{Heard, Reader};
+use runner::clients::{OutputReader, OutputSummary};
 
 /// When all of it was heard: 2026-11-16T02:26:27Z.
 const NOW: Timestamp = Timestamp(1_794_795_987_000);
 
 /// The client with its end and the recording of its output.
-fn heard(client: Client, recording: &str, exit_code: Option<i32>) -> Heard {
+fn summary_of(client: Client, recording: &str, exit_code: Option<i32>) -> OutputSummary {
     let path = format!("{}/tests/fixtures/{client}-{recording}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let output = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     read(client, output.split(|byte| *byte == b'\n'), exit_code)
 }
 
-fn read<'a>(client: Client, lines: impl IntoIterator<Item = &'a [u8]>, exit_code: Option<i32>) -> Heard {
-    let mut reader = Reader::new(client);
+fn read<'a>(client: Client, lines: impl IntoIterator<Item = &'a [u8]>, exit_code: Option<i32>) -> OutputSummary {
+    let mut reader = OutputReader::new(client);
     for line in lines {
         reader.line(line, NOW);
     }
@@ -28,10 +28,10 @@ fn limited(seconds: i64) -> Option<VendorTrouble> {
 /// R5, S5: usage, cost and the vendor's id of a session that went well.
 #[test]
 fn a_session_that_went_well_tells_what_it_used() {
-    let told = |input_tokens, output_tokens, cost_micros, session: &str| Heard {
+    let told = |input_tokens, output_tokens, cost_micros, session: &str| OutputSummary {
         usage: Some(Usage { input_tokens, output_tokens, cost_micros }),
         vendor_session: Some(session.to_owned()),
-        ..Heard::default()
+        ..OutputSummary::default()
     };
     for (client, expected) in [
         (Client::ClaudeCode, told(2400, 480, Some(19_200), "0554c6f6-2be9-4423-b433-3ba9e0ef13b6")),
@@ -40,7 +40,7 @@ fn a_session_that_went_well_tells_what_it_used() {
         // The recording has two of its steps.
         (Client::Opencode, told(200, 40, None, "ses_e1dc709d9ffe3s0HtumFXIGa2u")),
     ] {
-        assert_eq!(heard(client, "done", Some(0)), expected);
+        assert_eq!(summary_of(client, "done", Some(0)), expected);
     }
 }
 
@@ -61,8 +61,8 @@ fn a_vendors_refusal_is_recognised() {
         // One second, by its headers, and it has waited that long six times.
         (Client::Opencode, "429", 1, limited(10)),
     ] {
-        let heard = heard(client, recording, Some(exit_code));
-        assert_eq!((heard.trouble, heard.login), (expected, None), "{client} {recording}");
+        let summary = summary_of(client, recording, Some(exit_code));
+        assert_eq!((summary.trouble, summary.login), (expected, None), "{client} {recording}");
     }
 }
 
@@ -77,7 +77,7 @@ fn a_refused_login_says_what_to_do() {
         (Client::Gemini, "401", 145, "GEMINI_API_KEY"),
         (Client::Opencode, "401", 1, "run `opencode auth login`"),
     ] {
-        let Heard { trouble, login, .. } = heard(client, recording, Some(exit_code));
+        let OutputSummary { trouble, login, .. } = summary_of(client, recording, Some(exit_code));
         assert!(login.as_ref().is_some_and(|login| login.contains(said)), "{client} {recording}: {login:?}");
         assert_eq!(trouble, None);
     }
@@ -89,8 +89,8 @@ fn a_refused_login_says_what_to_do() {
 #[test]
 fn a_client_that_was_ended_while_it_waited_was_refused() {
     for exit_code in [None, Some(1)] {
-        assert_eq!(heard(Client::Codex, "waits-for-429", exit_code).trouble, limited(60));
-        let network = heard(Client::Codex, "waits-for-network", exit_code).trouble;
+        assert_eq!(summary_of(Client::Codex, "waits-for-429", exit_code).trouble, limited(60));
+        let network = summary_of(Client::Codex, "waits-for-network", exit_code).trouble;
         assert_eq!(network, Some(VendorTrouble::Unavailable));
     }
 }
@@ -108,16 +108,16 @@ fn trouble_that_a_client_got_over_is_none() {
     }
     let retry = br#"{"type":"error","message":"Reconnecting... 1/5 (unexpected status 503 Service Unavailable)"}"#;
     let answer = br#"{"type":"item.completed","item":{"type":"agent_message","text":"status 429"}}"#;
-    assert_eq!(read(Client::Codex, [&retry[..], answer], Some(1)), Heard::default());
+    assert_eq!(read(Client::Codex, [&retry[..], answer], Some(1)), OutputSummary::default());
     let refused = br#"{"type":"error","error":{"name":"APIError","data":{"statusCode":401}}}"#;
     let answer = br#"{"type":"step_finish","part":{}}"#;
     assert_eq!(read(Client::Opencode, [&refused[..], answer], Some(1)).login, None);
     // Its own end is none of the vendor's.
     for code in [42, 53, 55, 130] {
-        assert_eq!(read(Client::Gemini, [&br#"{"type":"init"}"#[..]], Some(code)), Heard::default());
+        assert_eq!(read(Client::Gemini, [&br#"{"type":"init"}"#[..]], Some(code)), OutputSummary::default());
     }
     for (client, recording) in [(Client::ClaudeCode, "429"), (Client::Codex, "401"), (Client::Opencode, "429")] {
-        let Heard { trouble, login, .. } = heard(client, recording, Some(0));
+        let OutputSummary { trouble, login, .. } = summary_of(client, recording, Some(0));
         assert_eq!((trouble, login), (None, None));
     }
 }
@@ -186,13 +186,13 @@ fn garbage_is_harmless() {
         huge.as_bytes(),
     ];
     for client in [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Opencode, Client::Command] {
-        let Heard { vendor_session, trouble, login, .. } = read(client, lines, Some(1));
+        let OutputSummary { vendor_session, trouble, login, .. } = read(client, lines, Some(1));
         assert_eq!((vendor_session, trouble, login), (None, None, None), "{client}");
     }
-    assert_eq!(heard_by_command(), Heard::default());
+    assert_eq!(summary_of_command(), OutputSummary::default());
 }
 
 /// A program of the user's own says nothing that is understood.
-fn heard_by_command() -> Heard {
+fn summary_of_command() -> OutputSummary {
     read(Client::Command, [&br#"{"type":"result","usage":{"input_tokens":1}}"#[..]], Some(1))
 }

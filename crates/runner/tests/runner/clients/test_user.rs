@@ -18,7 +18,7 @@ pub(crate) const VENDORS: [(Client, &str); 4] = [
     (Client::Opencode, "opencode"),
 ];
 
-pub(crate) struct Stage {
+pub(crate) struct TestUser {
     dir: TempDir,
     pub(crate) user: User,
     pub(crate) spec: AgentSpec,
@@ -26,23 +26,23 @@ pub(crate) struct Stage {
     pub(crate) mcp_url: Option<&'static str>,
 }
 
-impl Stage {
+impl TestUser {
     /// With every client on the PATH, and no login.
     pub(crate) fn new(client: Client) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut spec = AgentSpec::worker("coder".parse().unwrap());
         spec.client = client;
         let user = User { home: dir.path().canonicalize().unwrap().join("user"), ..User::default() };
-        let mut stage = Self { dir, user, spec, prompt: PROMPT.to_owned(), mcp_url: Some(MCP_URL) };
+        let mut test_user = Self { dir, user, spec, prompt: PROMPT.to_owned(), mcp_url: Some(MCP_URL) };
         for directory in ["user", "workspace", "run/home", "run/tmp"] {
-            std::fs::create_dir_all(stage.path(directory)).unwrap();
+            std::fs::create_dir_all(test_user.path(directory)).unwrap();
         }
         for (_, program) in VENDORS {
-            stage.program(&format!("bin/{program}"), "");
+            test_user.program(&format!("bin/{program}"), "");
         }
-        let path = stage.path("bin").display().to_string();
-        stage.user.env.insert("PATH".to_owned(), path);
-        stage
+        let path = test_user.path("bin").display().to_string();
+        test_user.user.env.insert("PATH".to_owned(), path);
+        test_user
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -63,12 +63,12 @@ impl Stage {
     }
 
     /// A variable of the user.
-    pub(crate) fn users(&mut self, name: &str, value: &str) {
+    pub(crate) fn set_for_user(&mut self, name: &str, value: &str) {
         self.user.env.insert(name.to_owned(), value.to_owned());
     }
 
     /// A variable of the agent's own definition.
-    pub(crate) fn agents(&mut self, name: &str, value: &str) {
+    pub(crate) fn set_for_agent(&mut self, name: &str, value: &str) {
         self.spec.env.insert(name.to_owned(), EnvValue(value.to_owned()));
     }
 

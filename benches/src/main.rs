@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<std::process::ExitCode> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["shim"] => return Ok(runner::shim::supervise()),
         ["shim", "--init"] => return Ok(runner::shim::init()),
-        ["inside"] => return Ok(runner::inside()),
+        ["workspace-git"] => return Ok(runner::run_workspace_request()),
         ["stamp", file] => return Ok(launch::stamp(file)),
         _ => {}
     }

@@ -8,15 +8,15 @@ use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
 use crate::git::Git;
 use crate::host::RunnerHost;
 use crate::shim::{Shim, ShimState, StopReason};
-use crate::verify::Place;
+use crate::verify::WorkspaceSandbox;
 use crate::workspace::{Workspace, WorkspaceError, remove_all};
 
 /// How long the log of a session is kept after its end.
-const LOGS: Span = Span::minutes(30 * 24 * 60);
+const KEEP_LOGS: Span = Span::minutes(30 * 24 * 60);
 
 /// Something that takes up room.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum Leftover {
     Workspace {
         task: TaskId,
         path: PathBuf,
@@ -42,24 +42,24 @@ pub enum Thing {
 
 /// A thing, and why it goes or stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    pub thing: Thing,
+pub struct Finding {
+    pub leftover: Leftover,
     pub remove: bool,
     pub reason: String,
 }
 
-impl Found {
-    fn removable(thing: Thing, reason: impl Into<String>) -> Self {
-        Self { thing, remove: true, reason: reason.into() }
+impl Finding {
+    fn removable(leftover: Leftover, reason: impl Into<String>) -> Self {
+        Self { leftover, remove: true, reason: reason.into() }
     }
 
-    fn kept(thing: Thing, reason: impl Into<String>) -> Self {
-        Self { thing, remove: false, reason: reason.into() }
+    fn kept(leftover: Leftover, reason: impl Into<String>) -> Self {
+        Self { leftover, remove: false, reason: reason.into() }
     }
 }
 
 /// Everything of a project that takes up room, and what may go.
-pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Found> {
+pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Finding> {
     let mut found = sessions(host, board, now);
     for entry in entries(&host.paths.workspaces()) {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -79,7 +79,7 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Found> {
+fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Finding> {
     let mut found = Vec::new();
     for path in entries(&host.paths.sessions()) {
         let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<SessionId>().ok());
@@ -89,60 +89,67 @@ fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Found> {
             continue;
         }
         if let Ok(ShimState::Running(shim)) = Shim::find(&path, "") {
-            let thing = Thing::Process { session: id, path, pid: shim.identity().pid };
-            found.push(Found::removable(thing, "its session is over, and it still runs"));
+            let leftover = Leftover::Process { session: id, path, pid: shim.identity().pid };
+            found.push(Finding::removable(leftover, "its session is over, and it still runs"));
             continue;
         }
         let ended = session.and_then(|session| session.ended_at);
-        let thing = Thing::Session { session: id, path };
+        let leftover = Leftover::Session { session: id, path };
         match ended {
-            Some(ended) if now - ended > LOGS => {
-                found.push(Found::removable(thing, format!("the session ended {} ago", now - ended)));
+            Some(ended) if now - ended > KEEP_LOGS => {
+                found.push(Finding::removable(leftover, format!("the session ended {} ago", now - ended)));
             }
             Some(_) => {}
-            None => found.push(Found::removable(thing, "the board knows no such session")),
+            None => found.push(Finding::removable(leftover, "the board knows no such session")),
         }
     }
     found
 }
 
-async fn workspace(host: &RunnerHost, board: &Board, now: Timestamp, id: TaskId, path: PathBuf, aside: bool) -> Found {
-    let thing = Thing::Workspace { task: id, path: path.clone() };
+async fn workspace(
+    host: &RunnerHost,
+    board: &Board,
+    now: Timestamp,
+    id: TaskId,
+    path: PathBuf,
+    aside: bool,
+) -> Finding {
+    let leftover = Leftover::Workspace { task: id, path: path.clone() };
     let keep = Span::seconds(i64::try_from(board.settings.keep_failed).unwrap_or(i64::MAX / 1000));
     let age = board.task(id).map(|task| now - task.status_at);
     if aside {
-        return Found::kept(thing, "git cannot read it; look at it and remove it yourself");
+        return Finding::kept(leftover, "git cannot read it; look at it and remove it yourself");
     }
     match (board.task(id), age) {
-        (Ok(task), _) if task.live.is_some() => return Found::kept(thing, format!("{id} has a session")),
+        (Ok(task), _) if task.live.is_some() => return Finding::kept(leftover, format!("{id} has a session")),
         (Ok(task), Ok(age)) => match task.status {
             Status::Done => {}
             Status::Failed | Status::Cancelled if age > keep => {}
             Status::Failed | Status::Cancelled => {
-                return Found::kept(thing, format!("{id} is {} since {age}; kept for {keep}", task.status));
+                return Finding::kept(leftover, format!("{id} is {} since {age}; kept for {keep}", task.status));
             }
             Status::Backlog | Status::Todo | Status::InProgress | Status::Blocked => {
-                return Found::kept(thing, format!("{id} is {}", task.status));
+                return Finding::kept(leftover, format!("{id} is {}", task.status));
             }
         },
         (Ok(_), Err(_)) | (Err(_), _) => {}
     }
     match unsaved(host, board, id, &path).await {
-        Ok(None) => Found::removable(thing, "its work is in the repository"),
-        Ok(Some(what)) => Found::kept(thing, format!("it holds work that is nowhere else: {what}")),
-        Err(error) => Found::kept(thing, format!("it cannot be examined: {error}")),
+        Ok(None) => Finding::removable(leftover, "its work is in the repository"),
+        Ok(Some(what)) => Finding::kept(leftover, format!("it holds work that is nowhere else: {what}")),
+        Err(error) => Finding::kept(leftover, format!("it cannot be examined: {error}")),
     }
 }
 
 /// Work in a workspace that is reachable from nowhere else (F69).
-async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, place: &Path) -> Result<Option<String>, String> {
-    let workspace = Workspace::at(place, &host.repository, board.settings.isolation);
+async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, root: &Path) -> Result<Option<String>, String> {
+    let workspace = Workspace::at(root, &host.repository, board.settings.isolation);
     if !workspace.exists() {
         return Ok(None);
     }
     let scratch = host.paths.root().join("gc");
-    let place = Place { host, settings: &board.settings, task, workspace: &workspace };
-    let (head, left) = place.look(&scratch).await.map_err(|error| error.to_string())?;
+    let sandbox = WorkspaceSandbox { host, settings: &board.settings, task, workspace: &workspace };
+    let (head, left) = sandbox.inspect(&scratch).await.map_err(|error| error.to_string())?;
     let _ = remove_all(&scratch);
     if let Some(first) = left.first() {
         return Ok(Some(format!("{first} is not committed")));
@@ -156,7 +163,7 @@ async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, place: &Path) -
 }
 
 /// The branch of a task whose work is in the target.
-async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Found> {
+async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Finding> {
     let main = Git::around(&host.repository);
     let name = task.branch.clone()?;
     let commit = main.commit(&format!("refs/heads/{name}")).await?;
@@ -164,23 +171,23 @@ async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Found> 
     let target = main.commit(&format!("refs/heads/{}", board.settings.target_branch)).await?;
     let recorded = main.commit(&format!("refs/saihai/merged-work/{}", task.id)).await;
     let merged = main.is_ancestor(&commit, &target).await.unwrap_or(false) || recorded.as_ref() == Some(&commit);
-    let thing = Thing::Branch { task: task.id, name, commit: commit.clone() };
+    let leftover = Leftover::Branch { task: task.id, name, commit: commit.clone() };
     Some(if work.as_ref() != Some(&commit) {
-        Found::kept(thing, "it is not where Saihai left it")
+        Finding::kept(leftover, "it is not where Saihai left it")
     } else if merged {
-        Found::removable(thing, "it is merged")
+        Finding::removable(leftover, "it is merged")
     } else {
-        Found::kept(thing, "it is not in the target")
+        Finding::kept(leftover, "it is not in the target")
     })
 }
 
 /// Removes what was found to be removable.
-pub async fn remove(host: &RunnerHost, board: &Board, found: &Found) -> Result<(), String> {
-    match &found.thing {
-        Thing::Workspace { path, .. } => {
+pub async fn remove(host: &RunnerHost, board: &Board, found: &Finding) -> Result<(), String> {
+    match &found.leftover {
+        Leftover::Workspace { path, .. } => {
             remove_workspace(host, path, board.settings.isolation).await.map_err(|error| error.to_string())
         }
-        Thing::Branch { task, name, commit } => {
+        Leftover::Branch { task, name, commit } => {
             let main = Git::around(&host.repository);
             let branch = format!("refs/heads/{name}");
             main.run(&["update-ref", "-d", &branch, commit]).await.map_err(|error| error.to_string())?;
@@ -189,8 +196,8 @@ pub async fn remove(host: &RunnerHost, board: &Board, found: &Found) -> Result<(
             }
             Ok(())
         }
-        Thing::Session { path, .. } => remove_all(path).map_err(|error| error.to_string()),
-        Thing::Process { path, .. } => {
+        Leftover::Session { path, .. } => remove_all(path).map_err(|error| error.to_string()),
+        Leftover::Process { path, .. } => {
             if let Ok(ShimState::Running(shim)) = Shim::find(path, "") {
                 shim.stop(StopReason::Stopped);
                 let ended = tokio::time::timeout(Duration::from_secs(30), shim.ended()).await;
@@ -204,15 +211,15 @@ pub async fn remove(host: &RunnerHost, board: &Board, found: &Found) -> Result<(
 /// Removes a workspace whose work is elsewhere.
 pub(crate) async fn remove_workspace(
     host: &RunnerHost,
-    place: &Path,
+    root: &Path,
     isolation: Isolation,
 ) -> Result<(), WorkspaceError> {
     if isolation == Isolation::Worktree {
-        let tree = Workspace::at(place, &host.repository, isolation).tree;
+        let tree = Workspace::at(root, &host.repository, isolation).tree;
         if tree.exists() {
             let tree = tree.to_string_lossy();
             Git::around(&host.repository).run(&["worktree", "remove", "--force", "--force", "--", &tree]).await?;
         }
     }
-    remove_all(place)
+    remove_all(root)
 }

@@ -4,7 +4,7 @@ use board::{AgentSpec, Language, Mode, Task, say_rejection};
 
 /// What the prompt is made from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Brief<'a> {
+pub(crate) struct PromptInput<'a> {
     pub(crate) spec: &'a AgentSpec,
     pub(crate) project: &'a str,
     pub(crate) language: Language,
@@ -16,18 +16,18 @@ pub(crate) struct Brief<'a> {
 
 /// The whole prompt: for a guided agent the control part and its own; for a one-shot agent everything.
 #[must_use]
-pub(crate) fn prompt(brief: &Brief<'_>) -> String {
-    match (brief.spec.mode, brief.task) {
-        (Mode::OneShot, Some(task)) => one_shot(brief, task),
-        (Mode::OneShot | Mode::Guided, _) => guided(brief),
+pub(crate) fn prompt(input: &PromptInput<'_>) -> String {
+    match (input.spec.mode, input.task) {
+        (Mode::OneShot, Some(task)) => one_shot(input, task),
+        (Mode::OneShot | Mode::Guided, _) => guided(input),
     }
 }
 
-fn guided(brief: &Brief<'_>) -> String {
-    let AgentSpec { id, name, role, .. } = brief.spec;
+fn guided(input: &PromptInput<'_>) -> String {
+    let AgentSpec { id, name, role, .. } = input.spec;
     let (project, control) = (
-        brief.project,
-        match brief.language {
+        input.project,
+        match input.language {
             Language::En => {
                 "You are led by the MCP server `saihai`. Do exactly this:\n\
              1. Call `authenticate`. It needs no arguments.\n\
@@ -46,14 +46,14 @@ fn guided(brief: &Brief<'_>) -> String {
             }
         },
     );
-    let who = match brief.language {
+    let who = match input.language {
         Language::En => format!("You are {name} (`{id}`{}) in the project `{project}`.", role_of(role)),
         Language::Ja => format!("あなたはプロジェクト `{project}` の {name}（`{id}`{}）です。", role_of(role)),
     };
     let mut text = format!("{who}\n\n{control}\n");
-    text.push_str(&memory(brief));
+    text.push_str(&memory(input));
     text.push_str("\n---\n\n");
-    text.push_str(&brief.spec.system_prompt);
+    text.push_str(&input.spec.system_prompt);
     text
 }
 
@@ -61,8 +61,8 @@ fn role_of(role: &str) -> String {
     if role.is_empty() { String::new() } else { format!(", {role}") }
 }
 
-fn one_shot(brief: &Brief<'_>, task: &Task) -> String {
-    let (scope, language) = (&brief.spec.scope, brief.language);
+fn one_shot(input: &PromptInput<'_>, task: &Task) -> String {
+    let (scope, language) = (&input.spec.scope, input.language);
     let say = |en: &'static str, ja: &'static str| match language {
         Language::En => en,
         Language::Ja => ja,
@@ -79,8 +79,8 @@ fn one_shot(brief: &Brief<'_>, task: &Task) -> String {
         task.priority
     );
     text.push_str(&section(say("Task", "タスク"), &fenced(&task.description)));
-    if !brief.spec.system_prompt.trim().is_empty() {
-        text.push_str(&section(say("Your instructions", "あなたへの指示"), &brief.spec.system_prompt));
+    if !input.spec.system_prompt.trim().is_empty() {
+        text.push_str(&section(say("Your instructions", "あなたへの指示"), &input.spec.system_prompt));
     }
     let everything = say("everything", "すべて");
     let nothing = say("nothing", "なし");
@@ -94,7 +94,7 @@ fn one_shot(brief: &Brief<'_>, task: &Task) -> String {
         list(&scope.exclude, nothing),
     );
     text.push_str(&section(say("Scope", "範囲"), &scope));
-    text.push_str(&memory(brief));
+    text.push_str(&memory(input));
     if let Some(why) = &task.feedback {
         let told = fenced(&say_rejection(why, language));
         text.push_str(&section(say("What was wrong with the last attempt", "前回の問題点"), &told));
@@ -120,15 +120,15 @@ fn section(title: &str, body: &str) -> String {
 }
 
 /// The memory bank by reference: paths and titles, to be read where needed.
-fn memory(brief: &Brief<'_>) -> String {
-    if brief.memory.is_empty() {
+fn memory(input: &PromptInput<'_>) -> String {
+    if input.memory.is_empty() {
         return String::new();
     }
-    let title = match brief.language {
+    let title = match input.language {
         Language::En => "What the project has decided (read what concerns you)",
         Language::Ja => "プロジェクトの決定事項（関係するものを読んでください）",
     };
-    let lines: Vec<_> = brief.memory.iter().map(|(path, title)| format!("- `{path}`: {}", one_line(title))).collect();
+    let lines: Vec<_> = input.memory.iter().map(|(path, title)| format!("- `{path}`: {}", one_line(title))).collect();
     section(title, &lines.join("\n"))
 }
 

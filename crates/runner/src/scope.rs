@@ -38,19 +38,23 @@ pub struct Writable {
     patterns: Patterns,
     definitions: bool,
     /// Laid into the workspace by us, and never part of its work.
-    laid: Vec<String>,
+    client_files: Vec<String>,
 }
 
 impl Writable {
-    pub fn new(scope: &Scope, laid: &[String]) -> Self {
+    pub fn new(scope: &Scope, client_files: &[String]) -> Self {
         let named = |pattern: &String| pattern.trim_start_matches('/').starts_with(DEFINITIONS);
-        Self { patterns: Patterns::new(&scope.write), definitions: scope.write.iter().any(named), laid: laid.to_vec() }
+        Self {
+            patterns: Patterns::new(&scope.write),
+            definitions: scope.write.iter().any(named),
+            client_files: client_files.to_vec(),
+        }
     }
 
     pub fn allows(&self, path: &str) -> bool {
         let definition = Path::new(path).starts_with(DEFINITIONS);
-        let laid = self.laid.iter().any(|laid| Path::new(path).starts_with(laid));
-        !laid && (!definition || self.definitions) && self.patterns.matches(path)
+        let client_file = self.client_files.iter().any(|file| Path::new(path).starts_with(file));
+        !client_file && (!definition || self.definitions) && self.patterns.matches(path)
     }
 }
 

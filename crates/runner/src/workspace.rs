@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use board::{AgentSpec, Client, Isolation};
 
 use crate::git::{Git, GitError};
-use crate::inside::Author;
 use crate::sandbox::Policy;
 use crate::scope;
+use crate::workspace_git::Author;
 
 /// Written last, so that a copy that was never finished is known as such.
 const READY: &str = "ready";
@@ -30,52 +30,52 @@ pub struct Workspace {
     /// What git keeps of it. An agent may have written anything there, so nothing of ours runs git on it.
     pub git: PathBuf,
     /// What was laid into it, and is never part of the work.
-    pub laid: Vec<String>,
+    pub client_files: Vec<String>,
     isolation: Isolation,
 }
 
 /// What a workspace begins with.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'a> {
+pub struct WorkspaceSpec<'a> {
     /// The user's repository.
     pub repository: &'a Path,
     /// Where its directories are made.
-    pub place: &'a Path,
+    pub root: &'a Path,
     /// The branch to be on; `None`: just to look.
     pub branch: Option<&'a str>,
     pub base: &'a str,
-    pub spec: &'a AgentSpec,
+    pub agent: &'a AgentSpec,
     pub isolation: Isolation,
 }
 
 impl Workspace {
     /// What a task's workspace is called, whether it is there or not.
-    pub fn at(place: &Path, repository: &Path, isolation: Isolation) -> Self {
+    pub fn at(root: &Path, repository: &Path, isolation: Isolation) -> Self {
         let tree = match isolation {
-            Isolation::Clone => place.join("work"),
+            Isolation::Clone => root.join("work"),
             Isolation::Worktree => {
-                repository.join(".worktrees").join(place.file_name().unwrap_or_else(|| "task".as_ref()))
+                repository.join(".worktrees").join(root.file_name().unwrap_or_else(|| "task".as_ref()))
             }
         };
-        Self { tree, git: place.join("git"), laid: Vec::new(), isolation }
+        Self { tree, git: root.join("git"), client_files: Vec::new(), isolation }
     }
 
     /// Makes the workspace, or finds it as the last session left it.
-    pub async fn prepare(order: &Order<'_>) -> Result<Self, WorkspaceError> {
-        let mut workspace = Self::at(order.place, order.repository, order.isolation);
-        let ready = order.place.join(READY);
+    pub async fn prepare(spec: &WorkspaceSpec<'_>) -> Result<Self, WorkspaceError> {
+        let mut workspace = Self::at(spec.root, spec.repository, spec.isolation);
+        let ready = spec.root.join(READY);
         if !ready.exists() {
-            workspace.discard_unfinished(order).await?;
-            make_directory(order.place)?;
-            match order.isolation {
-                Isolation::Clone => workspace.clone_repository(order).await?,
-                Isolation::Worktree => workspace.add_worktree(order).await?,
+            workspace.discard_unfinished(spec).await?;
+            make_directory(spec.root)?;
+            match spec.isolation {
+                Isolation::Clone => workspace.clone_repository(spec).await?,
+                Isolation::Worktree => workspace.add_worktree(spec).await?,
             }
             write(&ready, b"")?;
         }
         workspace.unlock();
-        workspace.laid = workspace.lay(order)?;
-        workspace.exclude(order)?;
+        workspace.client_files = workspace.copy_client_files(spec)?;
+        workspace.exclude(spec)?;
         Ok(workspace)
     }
 
@@ -88,22 +88,22 @@ impl Workspace {
     }
 
     /// No agent has seen it: it holds no work.
-    async fn discard_unfinished(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
-        if order.isolation == Isolation::Worktree && self.tree.exists() {
+    async fn discard_unfinished(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
+        if spec.isolation == Isolation::Worktree && self.tree.exists() {
             let tree = self.tree.to_string_lossy();
-            Git::around(order.repository).run(&["worktree", "remove", "--force", "--", &tree]).await?;
+            Git::around(spec.repository).run(&["worktree", "remove", "--force", "--", &tree]).await?;
         }
-        remove_all(order.place)
+        remove_all(spec.root)
     }
 
-    async fn clone_repository(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
-        borrow(order.repository, &self.git, &self.tree).await?;
-        self.configure(order.spec)?;
-        self.check_out(order).await
+    async fn clone_repository(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
+        init_sharing_objects(spec.repository, &self.git, &self.tree).await?;
+        self.configure(spec.agent)?;
+        self.check_out(spec).await
     }
 
-    async fn add_worktree(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
-        let main = Git::around(order.repository);
+    async fn add_worktree(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
+        let main = Git::around(spec.repository);
         let tree = self.tree.to_string_lossy();
         let excluded = main.path("info/exclude").await?;
         let lines = fs::read_to_string(&excluded).unwrap_or_default();
@@ -113,12 +113,12 @@ impl Workspace {
         }
         main.run(&["worktree", "prune"]).await?;
         let start = ["worktree", "add", "--quiet", "--no-checkout"];
-        match order.branch {
-            Some(branch) => main.run(&[&start[..], &["-B", branch, "--", &tree, order.base]].concat()).await?,
-            None => main.run(&[&start[..], &["--detach", "--", &tree, order.base]].concat()).await?,
+        match spec.branch {
+            Some(branch) => main.run(&[&start[..], &["-B", branch, "--", &tree, spec.base]].concat()).await?,
+            None => main.run(&[&start[..], &["--detach", "--", &tree, spec.base]].concat()).await?,
         };
         let own = Git::around(&self.tree);
-        if let Some(patterns) = scope::sparse(&order.spec.scope) {
+        if let Some(patterns) = scope::sparse(&spec.agent.scope) {
             let set = ["sparse-checkout", "set", "--no-cone", "--stdin"];
             own.run_with(&set, &(patterns.join("\n") + "\n")).await?;
         }
@@ -126,15 +126,15 @@ impl Workspace {
         Ok(())
     }
 
-    async fn check_out(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
-        if let Some(patterns) = scope::sparse(&order.spec.scope) {
+    async fn check_out(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
+        if let Some(patterns) = scope::sparse(&spec.agent.scope) {
             make_directory(&self.git.join("info"))?;
             write(&self.git.join("info/sparse-checkout"), (patterns.join("\n") + "\n").as_bytes())?;
         }
         let own = Git::apart(&self.git, &self.tree);
-        match order.branch {
-            Some(branch) => own.run(&["checkout", "--quiet", "-B", branch, order.base]).await?,
-            None => own.run(&["checkout", "--quiet", "--detach", order.base]).await?,
+        match spec.branch {
+            Some(branch) => own.run(&["checkout", "--quiet", "-B", branch, spec.base]).await?,
+            None => own.run(&["checkout", "--quiet", "--detach", spec.base]).await?,
         };
         Ok(())
     }
@@ -154,37 +154,39 @@ impl Workspace {
     }
 
     /// Lays the files of `.saihai/clients/CLIENT/` into it, beside what the repository has itself.
-    fn lay(&self, order: &Order<'_>) -> Result<Vec<String>, WorkspaceError> {
-        let Some((from, directory)) = laid_from(order.repository, order.spec.client) else { return Ok(Vec::new()) };
-        let mut laid = Vec::new();
+    fn copy_client_files(&self, spec: &WorkspaceSpec<'_>) -> Result<Vec<String>, WorkspaceError> {
+        let Some((from, directory)) = client_files_source(spec.repository, spec.agent.client) else {
+            return Ok(Vec::new());
+        };
+        let mut client_files = Vec::new();
         for file in files_below(&from) {
             let name = format!("{directory}/{}", file.display());
             let to = self.tree.join(&name);
             // What is tracked there is the repository's own.
             let ours = fs::symlink_metadata(&to).is_err();
-            if ours && self.holds(&to) {
+            if ours && self.contains(&to) {
                 make_directory(to.parent().unwrap_or(&self.tree))?;
                 fs::copy(from.join(&file), &to).map_err(|error| WorkspaceError::File { path: to, error })?;
             }
-            laid.push(name);
+            client_files.push(name);
         }
-        Ok(laid)
+        Ok(client_files)
     }
 
     /// Is this path inside, also where an agent has laid links?
-    fn holds(&self, path: &Path) -> bool {
+    fn contains(&self, path: &Path) -> bool {
         let exists = path.ancestors().find_map(|above| fs::canonicalize(above).ok());
         let tree = fs::canonicalize(&self.tree).ok();
         exists.zip(tree).is_some_and(|(path, tree)| path.starts_with(tree))
     }
 
     /// What is never to be committed, although nobody ignores it.
-    fn exclude(&self, order: &Order<'_>) -> Result<(), WorkspaceError> {
-        if order.isolation == Isolation::Worktree {
+    fn exclude(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
+        if spec.isolation == Isolation::Worktree {
             return Ok(());
         }
-        let laid = self.laid.iter().map(|path| format!("/{path}"));
-        let lines: Vec<_> = laid.chain(order.spec.scope.scratch.iter().cloned()).collect();
+        let client_files = self.client_files.iter().map(|path| format!("/{path}"));
+        let lines: Vec<_> = client_files.chain(spec.agent.scope.scratch.iter().cloned()).collect();
         let info = self.git.join("info");
         // The agent may have made a link of it, or of the file: whatever is there is replaced.
         if !fs::symlink_metadata(&info).is_ok_and(|found| found.is_dir()) {
@@ -243,11 +245,11 @@ impl Workspace {
     /// that leads elsewhere is none.
     fn writable(&self, directory: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
         let path = self.tree.join(directory);
-        if !self.holds(&path) {
+        if !self.contains(&path) {
             return Ok(None);
         }
         make_directory(&path)?;
-        Ok(fs::canonicalize(&path).ok().filter(|path| self.holds(path)))
+        Ok(fs::canonicalize(&path).ok().filter(|path| self.contains(path)))
     }
 
     pub fn exists(&self) -> bool {
@@ -257,7 +259,7 @@ impl Workspace {
 
 /// Makes a repository that has the objects of another and nothing else of it: what `clone --shared` does,
 /// without copying refs, and also where the other is shallow.
-pub(crate) async fn borrow(from: &Path, git: &Path, tree: &Path) -> Result<(), WorkspaceError> {
+pub(crate) async fn init_sharing_objects(from: &Path, git: &Path, tree: &Path) -> Result<(), WorkspaceError> {
     let main = Git::around(from);
     let format = format!("--object-format={}", main.run(&["rev-parse", "--show-object-format"]).await?);
     make_directory(tree)?;
@@ -276,7 +278,7 @@ pub(crate) async fn borrow(from: &Path, git: &Path, tree: &Path) -> Result<(), W
 }
 
 /// Where the files for a client come from, and the directory of a workspace that they go to.
-fn laid_from(repository: &Path, client: Client) -> Option<(PathBuf, &'static str)> {
+fn client_files_source(repository: &Path, client: Client) -> Option<(PathBuf, &'static str)> {
     let directory = match client {
         Client::ClaudeCode => ".claude",
         Client::Codex => ".codex",
@@ -288,8 +290,8 @@ fn laid_from(repository: &Path, client: Client) -> Option<(PathBuf, &'static str
 }
 
 /// What is laid into the workspaces of a client's agents.
-pub(crate) fn laid_files(repository: &Path, client: Client) -> Vec<String> {
-    let Some((from, directory)) = laid_from(repository, client) else { return Vec::new() };
+pub(crate) fn client_files(repository: &Path, client: Client) -> Vec<String> {
+    let Some((from, directory)) = client_files_source(repository, client) else { return Vec::new() };
     files_below(&from).iter().map(|file| format!("{directory}/{}", file.display())).collect()
 }
 

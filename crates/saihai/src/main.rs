@@ -43,7 +43,7 @@ fn behind_the_scenes(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     match words.as_slice() {
         ["shim"] => Some(runner::shim::supervise()),
         ["shim", "--init"] => Some(runner::shim::init()),
-        ["inside"] => Some(runner::inside()),
+        ["workspace-git"] => Some(runner::run_workspace_request()),
         ["demo-agent", name, thinking] => Some(commands::demo::play(name, thinking)),
         _ => None,
     }

@@ -15,12 +15,12 @@ use super::{Inner, logins};
 use crate::clients::{self, Assignment};
 use crate::git::Git;
 use crate::host::policy_in_mode;
-use crate::inside::Author;
-use crate::prompt::{Brief, prompt};
+use crate::prompt::{PromptInput, prompt};
 use crate::sandbox::Policy;
 use crate::shim::{ExitRecord, GRACE, Shim, ShimPlan, Started};
-use crate::verify::{Place, VerifyError};
-use crate::workspace::{Order, Workspace, WorkspaceError};
+use crate::verify::{VerifyError, WorkspaceSandbox};
+use crate::workspace::{Workspace, WorkspaceError, WorkspaceSpec};
+use crate::workspace_git::Author;
 
 /// Why a session does not come to run.
 #[derive(Debug, thiserror::Error)]
@@ -41,12 +41,12 @@ pub(super) enum LaunchError {
 
 /// The prompt of an agent for a task of a board.
 #[must_use]
-pub fn brief_for(board: &Board, repository: &Path, spec: &AgentSpec, purpose: Purpose) -> String {
+pub fn prompt_for(board: &Board, repository: &Path, spec: &AgentSpec, purpose: Purpose) -> String {
     let (entries, _) = definitions::memory::list(&repository.join(".saihai"));
     let memory: Vec<_> = entries.iter().map(|entry| (entry.path.display().to_string(), entry.title.clone())).collect();
     let task = purpose.task().and_then(|id| board.task(id).ok());
     let (project, language) = (board.settings.id.as_str(), board.settings.language);
-    prompt(&Brief { spec, project, language, task, memory: &memory })
+    prompt(&PromptInput { spec, project, language, task, memory: &memory })
 }
 
 impl Inner {
@@ -68,7 +68,7 @@ impl Inner {
         let task = session.task().map(|id| board.task(id)).transpose().map_err(refused)?;
         let (workspace, mut policy) = self.workspace(&board, agent, task, &run).await?;
         let spec = &agent.spec;
-        let text = brief_for(&board, &self.host.repository, spec, session.purpose);
+        let text = prompt_for(&board, &self.host.repository, spec, session.purpose);
         let mcp_url = (spec.mode == Mode::Guided).then_some(self.options.mcp_url.as_str());
         let assignment =
             Assignment { spec, prompt: &text, mcp_url, run: &run, workspace: &workspace, user: &self.host.user };
@@ -142,27 +142,27 @@ impl Inner {
         &self,
         board: &Board,
         spec: &AgentSpec,
-        place: &Path,
+        directory: &Path,
     ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
         let target = format!("refs/heads/{}", board.settings.target_branch);
         let mut looking = spec.clone();
         looking.scope.write.clear();
         looking.scope.scratch.clear();
         let Some(base) = Git::around(&self.host.repository).commit(&target).await else {
-            make_private(place)?;
+            make_private(directory)?;
             let mut policy = Policy::system();
-            policy.execute.push(place.to_owned());
-            return Ok((place.to_owned(), policy));
+            policy.execute.push(directory.to_owned());
+            return Ok((directory.to_owned(), policy));
         };
-        let order = Order {
+        let workspace_spec = WorkspaceSpec {
             repository: &self.host.repository,
-            place,
+            root: directory,
             branch: None,
             base: &base,
-            spec: &looking,
+            agent: &looking,
             isolation: Isolation::Clone,
         };
-        let workspace = Workspace::prepare(&order).await?;
+        let workspace = Workspace::prepare(&workspace_spec).await?;
         let policy = workspace.policy(&self.host.repository, &looking).await?;
         Ok((workspace.tree, policy))
     }
@@ -175,14 +175,14 @@ impl Inner {
         run: &Path,
     ) -> Result<Workspace, LaunchError> {
         let main = Git::around(&self.host.repository);
-        let place = self.host.paths.workspace(task.id);
+        let root = self.host.paths.workspace(task.id);
         let isolation = board.settings.isolation;
         let target_name = &board.settings.target_branch;
         let target = main.commit(&format!("refs/heads/{target_name}")).await.ok_or_else(|| {
             LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
         })?;
         let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-        let kept = Workspace::at(&place, &self.host.repository, isolation).exists();
+        let kept = Workspace::at(&root, &self.host.repository, isolation).exists();
         // Work whose workspace is gone goes on from its commits.
         let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
         let work = match work {
@@ -197,18 +197,19 @@ impl Inner {
         // A ref keeps it, whatever the user collects (FACTS).
         main.run(&["update-ref", &format!("refs/saihai/base/{}", task.id), &base]).await?;
         self.report(Command::RecordBranch { task: task.id, branch: branch.clone(), base: base.clone() }).await;
-        let order = Order {
+        let workspace_spec = WorkspaceSpec {
             repository: &self.host.repository,
-            place: &place,
+            root: &root,
             branch: Some(&branch),
             base: &start,
-            spec,
+            agent: spec,
             isolation,
         };
-        let workspace = Workspace::prepare(&order).await?;
+        let workspace = Workspace::prepare(&workspace_spec).await?;
         if let Some(Rejection::Conflict { .. }) = task.feedback {
-            let place = Place { host: &self.host, settings: &board.settings, task: task.id, workspace: &workspace };
-            place.merge_target(run, Author::of(spec), &target).await?;
+            let sandbox =
+                WorkspaceSandbox { host: &self.host, settings: &board.settings, task: task.id, workspace: &workspace };
+            sandbox.merge_target(run, Author::of(spec), &target).await?;
         }
         Ok(workspace)
     }

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub use self::launch::brief_for;
+pub use self::launch::prompt_for;
 
 use self::session::StopHandle;
 use crate::host::RunnerHost;

@@ -139,7 +139,7 @@ impl Inner {
             session: item.session,
             branch: task.branch.clone().unwrap_or_else(|| task.default_branch()),
             base: task.base_commit.clone()?,
-            known_merges: of_task.filter_map(|session| merge_of(session)).collect(),
+            reported_merges: of_task.filter_map(|session| merge_of(session)).collect(),
             task: task.clone(),
             spec,
             settings: Arc::clone(&board.settings),
@@ -161,22 +161,22 @@ impl Inner {
     }
 
     async fn remove_workspace(&self, work: &Work) {
-        let place = self.host.paths.workspace(work.task.id);
-        if let Err(error) = crate::gc::remove_workspace(&self.host, &place, work.settings.isolation).await {
+        let root = self.host.paths.workspace(work.task.id);
+        if let Err(error) = crate::gc::remove_workspace(&self.host, &root, work.settings.isolation).await {
             self.warn(error.to_string());
         }
     }
 
     /// Nothing is thrown away: a workspace that git cannot read is kept under another name.
     fn set_aside(&self, work: &Work) {
-        let place = self.host.paths.workspace(work.task.id);
-        let aside = place.with_extension(format!("broken-{}", work.session));
-        let tree = Workspace::at(&place, &self.host.repository, work.settings.isolation).tree;
+        let root = self.host.paths.workspace(work.task.id);
+        let aside = root.with_extension(format!("broken-{}", work.session));
+        let tree = Workspace::at(&root, &self.host.repository, work.settings.isolation).tree;
         // A worktree lies elsewhere.
-        let apart = (!tree.starts_with(&place)).then(|| tree.with_extension(format!("broken-{}", work.session)));
+        let apart = (!tree.starts_with(&root)).then(|| tree.with_extension(format!("broken-{}", work.session)));
         let moved = apart.map_or(Ok(()), |apart| std::fs::rename(&tree, apart));
-        if let Err(error) = moved.and_then(|()| std::fs::rename(&place, &aside)) {
-            self.warn(format!("{}: {error}", place.display()));
+        if let Err(error) = moved.and_then(|()| std::fs::rename(&root, &aside)) {
+            self.warn(format!("{}: {error}", root.display()));
         }
     }
 }

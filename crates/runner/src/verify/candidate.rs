@@ -7,7 +7,7 @@ use crate::git::{Git, GitError};
 use crate::scope::Patterns;
 
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(super) struct MergeCandidate {
     /// The commit to be checked; `None` if it does not merge.
     pub(super) commit: Option<String>,
     pub(super) conflicts: Option<Vec<String>>,
@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     present: Vec<String>,
 }
 
-impl Candidate {
+impl MergeCandidate {
     pub(super) async fn make(main: &Git, work: &Work, target: &str, head: &str) -> Result<Self, VerifyError> {
         let count = main.run(&["rev-list", "--count", &format!("{target}..{head}"), "--"]).await?;
         let commits = count.parse().unwrap_or(0);

@@ -10,13 +10,13 @@ use crate::git::Git;
 use crate::host::Job;
 use crate::sandbox::Policy;
 use crate::shim::kill_marked;
-use crate::workspace::{borrow, make_directory, remove_all, write};
+use crate::workspace::{init_sharing_objects, make_directory, remove_all, write};
 
 /// How much of a check's output is kept: its end says what failed.
 const OUTPUT: usize = 4000;
 
 /// The project's verification copy. No agent can write to its git directory; only checks run in it.
-struct Copy {
+struct VerificationCopy {
     tree: PathBuf,
     git: PathBuf,
     home: PathBuf,
@@ -50,7 +50,7 @@ impl Examiner<'_> {
         format!("{}-check", self.host.spawn_marker(self.work.task.id))
     }
 
-    async fn run_check(&self, copy: &Copy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
+    async fn run_check(&self, copy: &VerificationCopy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
         let settings = &self.work.settings;
         let mut policy = Policy::system();
         let main = self.main();
@@ -79,14 +79,14 @@ impl Examiner<'_> {
     }
 
     /// The copy with this commit checked out. What is ignored there, such as caches, is kept.
-    async fn verification_copy(&self, commit: &str) -> Result<Copy, VerifyError> {
-        let place = self.host.paths.verification();
-        let (tree, git) = (place.join("tree"), place.join("git"));
-        let copy = Copy { tree, git, home: place.join("home"), temporary: place.join("tmp") };
+    async fn verification_copy(&self, commit: &str) -> Result<VerificationCopy, VerifyError> {
+        let root = self.host.paths.verification();
+        let (tree, git) = (root.join("tree"), root.join("git"));
+        let copy = VerificationCopy { tree, git, home: root.join("home"), temporary: root.join("tmp") };
         if copy.check_out(commit).await.is_err() {
             // Whatever a check has done to it: a new one costs only time.
-            remove_all(&place)?;
-            borrow(&self.host.repository, &copy.git, &copy.tree).await?;
+            remove_all(&root)?;
+            init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
             copy.check_out(commit).await?;
         }
         let _ = std::fs::remove_dir_all(&copy.temporary);
@@ -96,7 +96,7 @@ impl Examiner<'_> {
     }
 }
 
-impl Copy {
+impl VerificationCopy {
     async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
         let git = Git::apart(&self.git, &self.tree);
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;

@@ -5,11 +5,11 @@ use std::path::Path;
 use board::{EndReason, Settings, TaskId};
 use tokio_util::sync::CancellationToken;
 
-use super::{Examiner, GIT_TIME, VerifyError};
+use super::{Examiner, GIT_TIME_LIMIT, VerifyError};
 use crate::git::{Git, GitError};
 use crate::host::{Job, RunnerHost};
-use crate::inside::{self, Answer, Author, Errand, Kind};
 use crate::workspace::{Workspace, make_directory, write};
+use crate::workspace_git::{self, Author, WorkspaceAction, WorkspaceReply, WorkspaceRequest};
 
 impl Examiner<'_> {
     /// Has what is left uncommitted committed (V4), and fetches the commits. They come through a
@@ -17,26 +17,30 @@ impl Examiner<'_> {
     pub(super) async fn fetch(&self) -> Result<String, VerifyError> {
         let (main, workspace) = (self.main(), self.workspace());
         let target = self.target().await?;
-        let kind = Kind::HandOver {
+        let action = WorkspaceAction::BundleCommits {
             message: self.work.task.title.clone(),
             scope: self.work.spec.scope.clone(),
-            laid: workspace.laid.clone(),
+            client_files: workspace.client_files.clone(),
             known: vec![self.work.base.clone(), target],
         };
-        let errands = self.host.paths.session(self.work.session).join("hand-over");
-        let place =
-            Place { host: self.host, settings: &self.work.settings, task: self.work.task.id, workspace: &workspace };
-        let errand = Errand { kind, author: Author::of(&self.work.spec), out: errands.join("out") };
-        let answer = place.run(&errands, &errand, self.cancellation).await?;
-        let out = errand.out;
+        let directory = self.host.paths.session(self.work.session).join("hand-over");
+        let sandbox = WorkspaceSandbox {
+            host: self.host,
+            settings: &self.work.settings,
+            task: self.work.task.id,
+            workspace: &workspace,
+        };
+        let request = WorkspaceRequest { action, author: Author::of(&self.work.spec), out: directory.join("out") };
+        let reply = sandbox.run(&directory, &request, self.cancellation).await?;
+        let out = request.out;
         let reference = self.work.reference("work");
         let before = main.commit(&reference).await;
         let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
-        if answer.bundled {
-            if !inside::is_bundle(&out) {
+        if reply.bundled {
+            if !workspace_git::is_bundle(&out) {
                 return Err(unreadable("its commits were not handed over".into()));
             }
-            let bundle = inside::bundle_file(&out);
+            let bundle = workspace_git::bundle_file(&out);
             let bundle = bundle.to_string_lossy();
             let to = format!("+HEAD:{reference}");
             let fetch = [
@@ -59,21 +63,21 @@ impl Examiner<'_> {
             })?;
         } else {
             // Nothing new: it says where it stands, which must be somewhere known.
-            let head = main.commit(&answer.head).await.unwrap_or_else(|| self.work.base.clone());
+            let head = main.commit(&reply.head).await.unwrap_or_else(|| self.work.base.clone());
             main.run(&["update-ref", &reference, &head]).await?;
         }
-        let _ = std::fs::remove_dir_all(&errands);
+        let _ = std::fs::remove_dir_all(&directory);
         let head = main.commit(&reference).await.unwrap_or_else(|| self.work.base.clone());
         if !main.output(&["merge-base", &self.work.base, &head]).await?.status.success() {
             main.run(&["update-ref", &reference, before.as_deref().unwrap_or(&self.work.base)]).await?;
             return Err(unreadable(format!("its commits do not go back to {}", self.work.base)));
         }
-        self.show_branch(&main, before.as_deref(), &head).await;
+        self.update_branch(&main, before.as_deref(), &head).await;
         Ok(head)
     }
 
     /// The branch in the user's repository follows, unless somebody else has moved it.
-    async fn show_branch(&self, main: &Git, before: Option<&str>, head: &str) {
+    async fn update_branch(&self, main: &Git, before: Option<&str>, head: &str) {
         let branch = format!("refs/heads/{}", self.work.branch);
         let now = main.commit(&branch).await;
         if now.as_deref().is_some_and(|now| Some(now) != before && now != self.work.base) {
@@ -88,27 +92,27 @@ impl Examiner<'_> {
 
 /// A workspace in which something is done for its agent, inside the agent's sandbox.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct WorkspaceSandbox<'a> {
     pub(crate) host: &'a RunnerHost,
     pub(crate) settings: &'a Settings,
     pub(crate) task: TaskId,
     pub(crate) workspace: &'a Workspace,
 }
 
-impl Place<'_> {
+impl WorkspaceSandbox<'_> {
     async fn run(
         &self,
         directory: &Path,
-        errand: &Errand,
+        request: &WorkspaceRequest,
         cancellation: &CancellationToken,
-    ) -> Result<Answer, VerifyError> {
+    ) -> Result<WorkspaceReply, VerifyError> {
         let Self { host, settings, workspace, .. } = *self;
         let _ = std::fs::remove_dir_all(directory);
-        let (home, out) = (directory.join("home"), &errand.out);
+        let (home, out) = (directory.join("home"), &request.out);
         make_directory(&home)?;
         make_directory(out)?;
-        let stdin = directory.join("errand.json");
-        write(&stdin, &serde_json::to_vec(errand).unwrap_or_default())?;
+        let stdin = directory.join("request.json");
+        write(&stdin, &serde_json::to_vec(request).unwrap_or_default())?;
         let mut policy = workspace.policy_for_git(&host.repository).await?;
         host.grant_common_access(&mut policy, settings, &[&home, out]);
         let program = std::env::current_exe()?;
@@ -117,17 +121,17 @@ impl Place<'_> {
             spawn: &format!("{}-git", host.spawn_marker(self.task)),
             directory: &directory.join("shim"),
             program: &program,
-            arguments: vec!["inside".into()],
+            arguments: vec!["workspace-git".into()],
             env: host.environment(&home, out),
             cwd: &workspace.tree,
             stdin: Some(stdin),
             policy,
-            wall: GIT_TIME,
+            wall: GIT_TIME_LIMIT,
         };
         let (exit, log) = host.run(job, settings, cancellation).await?;
         let unreadable = |reason| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
-            return inside::read_answer(out).map_err(|error| unreadable(error.to_string()));
+            return workspace_git::read_reply(out).map_err(|error| unreadable(error.to_string()));
         }
         let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
         let reason = exit.end.error.unwrap_or(said);
@@ -144,19 +148,19 @@ impl Place<'_> {
     /// Merges the target into the workspace and leaves the conflicts there for the agent (V3).
     pub(crate) async fn merge_target(&self, run: &Path, author: Author, target: &str) -> Result<(), VerifyError> {
         let directory = run.join("merge-target");
-        let kind = Kind::MergeTarget { target: target.to_owned() };
-        let errand = Errand { kind, author, out: directory.join("out") };
-        self.run(&directory, &errand, &CancellationToken::new()).await?;
+        let action = WorkspaceAction::MergeTarget { target: target.to_owned() };
+        let request = WorkspaceRequest { action, author, out: directory.join("out") };
+        self.run(&directory, &request, &CancellationToken::new()).await?;
         let _ = std::fs::remove_dir_all(&directory);
         Ok(())
     }
 
     /// What is in the workspace: its last commit, and what is not committed.
-    pub(crate) async fn look(&self, directory: &Path) -> Result<(String, Vec<String>), VerifyError> {
+    pub(crate) async fn inspect(&self, directory: &Path) -> Result<(String, Vec<String>), VerifyError> {
         // Nothing is committed.
         let author = Author { name: String::new(), email: String::new() };
-        let errand = Errand { kind: Kind::Look, author, out: directory.join("out") };
-        let answer = self.run(directory, &errand, &CancellationToken::new()).await?;
-        Ok((answer.head, answer.left))
+        let request = WorkspaceRequest { action: WorkspaceAction::Inspect, author, out: directory.join("out") };
+        let reply = self.run(directory, &request, &CancellationToken::new()).await?;
+        Ok((reply.head, reply.left))
     }
 }

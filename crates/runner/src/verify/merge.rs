@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use super::{Examiner, VerifyError};
 use crate::git::{Git, GitError};
 
-pub(super) enum Moved {
+pub(super) enum MoveOutcome {
     /// The target has the commit, and that was looked at.
-    There,
+    Moved,
     /// The target is not what it was.
-    Elsewhere,
+    TargetChanged,
     /// The user's own files would be touched.
-    InTheWay { reason: String, files: Vec<String> },
+    LocalChanges { reason: String, files: Vec<String> },
 }
 
 impl Examiner<'_> {
-    pub(super) async fn move_target(&self, target: &str, commit: &str, head: &str) -> Result<Moved, VerifyError> {
+    pub(super) async fn move_target(&self, target: &str, commit: &str, head: &str) -> Result<MoveOutcome, VerifyError> {
         let main = self.main();
         // Before, so that after a crash it is known what was being merged.
         let intent = format!(
@@ -28,11 +28,11 @@ impl Examiner<'_> {
             Some(tree) => self.fast_forward(&tree, target, commit).await?,
             None => self.swap(target, commit).await?,
         };
-        if !matches!(moved, Moved::There) {
+        if !matches!(moved, MoveOutcome::Moved) {
             return Ok(moved);
         }
         let now = self.target().await?;
-        Ok(if main.is_ancestor(commit, &now).await? { Moved::There } else { Moved::Elsewhere })
+        Ok(if main.is_ancestor(commit, &now).await? { MoveOutcome::Moved } else { MoveOutcome::TargetChanged })
     }
 
     /// The user's working tree that has the target checked out.
@@ -50,38 +50,38 @@ impl Examiner<'_> {
         Ok(None)
     }
 
-    async fn swap(&self, target: &str, commit: &str) -> Result<Moved, GitError> {
+    async fn swap(&self, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
         let message = format!("saihai: {}", self.work.task.id);
         let swap = ["update-ref", "-m", &message, &self.work.target(), commit, target];
         match self.main().run(&swap).await {
-            Ok(_) => Ok(Moved::There),
+            Ok(_) => Ok(MoveOutcome::Moved),
             Err(error) => match self.main().commit(&self.work.target()).await {
                 Some(now) if now == target => Err(error),
-                _ => Ok(Moved::Elsewhere),
+                _ => Ok(MoveOutcome::TargetChanged),
             },
         }
     }
 
     /// Only ever forward, and only where no local change is touched: git itself refuses otherwise.
-    async fn fast_forward(&self, tree: &std::path::Path, target: &str, commit: &str) -> Result<Moved, GitError> {
+    async fn fast_forward(&self, tree: &std::path::Path, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
         let user = Git::as_user(tree);
         let merge = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--end-of-options", commit];
-        let Err(error) = user.run(&merge).await else { return Ok(Moved::There) };
+        let Err(error) = user.run(&merge).await else { return Ok(MoveOutcome::Moved) };
         if self.main().commit(&self.work.target()).await.as_deref() != Some(target) {
-            return Ok(Moved::Elsewhere);
+            return Ok(MoveOutcome::TargetChanged);
         }
-        let files = in_the_way(&user, target, commit).await?;
+        let files = local_changes(&user, target, commit).await?;
         let GitError::Failed { message, .. } = error else { return Err(error) };
         let reason = match files.first() {
             Some(first) => format!("{first} in {} has changes that are not committed", tree.display()),
             None => format!("{} cannot be moved on: {message}", tree.display()),
         };
-        Ok(Moved::InTheWay { reason, files })
+        Ok(MoveOutcome::LocalChanges { reason, files })
     }
 }
 
 /// The files of the user that the merge would change and that differ from what is committed.
-async fn in_the_way(user: &Git, target: &str, commit: &str) -> Result<Vec<String>, GitError> {
+async fn local_changes(user: &Git, target: &str, commit: &str) -> Result<Vec<String>, GitError> {
     let changed = user.paths(&["diff", "--name-only", "-z", "--no-renames", target, commit, "--"]).await?;
     let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored", "--no-renames"];
     let local = user.paths(&status).await?;

@@ -12,16 +12,16 @@ use board::{AgentSpec, CheckOutcome, Merge, SessionId, Settings, Status, Task, W
 use control::Project;
 use tokio_util::sync::CancellationToken;
 
-use self::candidate::Candidate;
-use self::merge::Moved;
+use self::candidate::MergeCandidate;
+use self::merge::MoveOutcome;
 use crate::git::{Git, GitError};
 use crate::host::RunnerHost;
-use crate::workspace::{Workspace, WorkspaceError, laid_files};
+use crate::workspace::{Workspace, WorkspaceError, client_files};
 
-pub(crate) use self::fetch::Place;
+pub(crate) use self::fetch::WorkspaceSandbox;
 
 /// The most time git has for one errand in a workspace.
-const GIT_TIME: Duration = Duration::from_secs(300);
+const GIT_TIME_LIMIT: Duration = Duration::from_secs(300);
 
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
@@ -47,7 +47,7 @@ pub(crate) struct Work {
     pub(crate) branch: String,
     pub(crate) base: String,
     /// Merges of this task that the board knows of.
-    pub(crate) known_merges: Vec<String>,
+    pub(crate) reported_merges: Vec<String>,
 }
 
 impl Work {
@@ -101,7 +101,7 @@ impl Examiner<'_> {
             if let Some(facts) = self.merged_before(&head, &target).await? {
                 return Ok(Examined::Facts(facts));
             }
-            let candidate = Candidate::make(&self.main(), self.work, &target, &head).await?;
+            let candidate = MergeCandidate::make(&self.main(), self.work, &target, &head).await?;
             let mut facts = self.facts(&candidate).await?;
             let hopeless = facts.changed.is_empty() || !facts.outside_scope.is_empty();
             let Some(commit) = candidate.commit.filter(|_| !hopeless) else {
@@ -113,13 +113,13 @@ impl Examiner<'_> {
                 return Ok(Examined::Facts(facts));
             }
             match self.move_target(&target, &commit, &head).await? {
-                Moved::There => {
+                MoveOutcome::Moved => {
                     facts.merge = Merge::Merged { commit };
                     return Ok(Examined::Facts(facts));
                 }
                 // Somebody else was first: what was tested is not what would be there.
-                Moved::Elsewhere => {}
-                Moved::InTheWay { reason, files } => {
+                MoveOutcome::TargetChanged => {}
+                MoveOutcome::LocalChanges { reason, files } => {
                     facts.merge = Merge::Waiting { reason, files };
                     return Ok(Examined::Waiting(facts));
                 }
@@ -132,9 +132,9 @@ impl Examiner<'_> {
         self.main().commit(&self.work.target()).await.ok_or_else(missing)
     }
 
-    async fn facts(&self, candidate: &Candidate) -> Result<WorkspaceFacts, VerifyError> {
+    async fn facts(&self, candidate: &MergeCandidate) -> Result<WorkspaceFacts, VerifyError> {
         let workspace = self.workspace();
-        let writable = crate::scope::Writable::new(&self.work.spec.scope, &workspace.laid);
+        let writable = crate::scope::Writable::new(&self.work.spec.scope, &workspace.client_files);
         let outside_scope = candidate.changed.iter().filter(|path| !writable.allows(path)).cloned().collect();
         Ok(WorkspaceFacts {
             commits: candidate.commits,
@@ -147,9 +147,9 @@ impl Examiner<'_> {
     }
 
     fn workspace(&self) -> Workspace {
-        let place = self.host.paths.workspace(self.work.task.id);
-        let mut workspace = Workspace::at(&place, &self.host.repository, self.work.settings.isolation);
-        workspace.laid = laid_files(&self.host.repository, self.work.spec.client);
+        let root = self.host.paths.workspace(self.work.task.id);
+        let mut workspace = Workspace::at(&root, &self.host.repository, self.work.settings.isolation);
+        workspace.client_files = client_files(&self.host.repository, self.work.spec.client);
         workspace
     }
 
@@ -160,8 +160,8 @@ impl Examiner<'_> {
         let nothing_new = main.is_ancestor(head, target).await?;
         let merged = main.commit(&self.work.reference("merged")).await;
         // What was merged before a crash, and never told, also where its workspace is gone since.
-        let untold = merged.as_ref().is_some_and(|merged| !self.work.known_merges.contains(merged));
-        let commit = match merged.filter(|_| recorded || (nothing_new && untold)) {
+        let unreported = merged.as_ref().is_some_and(|merged| !self.work.reported_merges.contains(merged));
+        let commit = match merged.filter(|_| recorded || (nothing_new && unreported)) {
             Some(merged) if main.is_ancestor(&merged, target).await? => merged,
             Some(_) | None => {
                 let there = nothing_new && !main.is_ancestor(head, &self.work.base).await?;

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use clap::Args;
-use runner::gc::{Found, Thing, find, remove};
+use runner::gc::{Finding, Leftover, find, remove};
 use runner::{RunnerHost, RunnerPaths};
 use serde_json::json;
 
@@ -63,7 +63,7 @@ impl Gc {
     }
 
     /// Only with a person's word, or --yes (C4).
-    fn ask(&self, context: &Context, found: &[Found], going: usize) -> Result<(), Failure> {
+    fn ask(&self, context: &Context, found: &[Finding], going: usize) -> Result<(), Failure> {
         let unasked = || {
             Failure::new(
                 crate::failure::Exit::Refused,
@@ -84,7 +84,7 @@ impl Gc {
         if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(unasked()) }
     }
 
-    fn line(&self, found: &Found) -> String {
+    fn line(&self, found: &Finding) -> String {
         let does = match (found.remove, self.dry_run) {
             (true, true) => "would remove",
             (true, false) => "removed     ",
@@ -93,23 +93,23 @@ impl Gc {
         clean(&format!("{does} {}: {}", name(found), found.reason))
     }
 
-    fn json(&self, found: &Found) -> serde_json::Value {
-        let kind = match found.thing {
-            Thing::Workspace { .. } => "workspace",
-            Thing::Branch { .. } => "branch",
-            Thing::Session { .. } => "log",
-            Thing::Process { .. } => "process",
+    fn json(&self, found: &Finding) -> serde_json::Value {
+        let kind = match found.leftover {
+            Leftover::Workspace { .. } => "workspace",
+            Leftover::Branch { .. } => "branch",
+            Leftover::Session { .. } => "log",
+            Leftover::Process { .. } => "process",
         };
         let removed = found.remove && !self.dry_run;
         json!({ "kind": kind, "name": name(found), "remove": found.remove, "removed": removed, "reason": found.reason })
     }
 }
 
-fn name(found: &Found) -> String {
-    match &found.thing {
-        Thing::Workspace { task, path } => format!("workspace of {task} ({})", path.display()),
-        Thing::Branch { name, .. } => format!("branch {name}"),
-        Thing::Session { session, .. } => format!("log of {session}"),
-        Thing::Process { session, pid, .. } => format!("process {pid} of {session}"),
+fn name(found: &Finding) -> String {
+    match &found.leftover {
+        Leftover::Workspace { task, path } => format!("workspace of {task} ({})", path.display()),
+        Leftover::Branch { name, .. } => format!("branch {name}"),
+        Leftover::Session { session, .. } => format!("log of {session}"),
+        Leftover::Process { session, pid, .. } => format!("process {pid} of {session}"),
     }
 }

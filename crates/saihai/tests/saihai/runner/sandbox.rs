@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use board::{AgentSpec, Isolation, Scope};
 use runner::scope::Patterns;
-use runner::{Order, Workspace};
+use runner::{Workspace, WorkspaceSpec};
 use serde_json::json;
 
 use crate::world::World;
@@ -385,12 +385,12 @@ fn one_dialect_for_the_checkout_and_the_difference() {
             spec.scope = Scope { read, exclude, write: vec![], scratch: vec![] };
             let place = world.path().join(format!("place-{number}-{shown}"));
             let isolation = Isolation::Clone;
-            let order = Order {
+            let order = WorkspaceSpec {
                 repository: &world.repository,
-                place: &place,
+                root: &place,
                 branch: None,
                 base: &base,
-                spec: &spec,
+                agent: &spec,
                 isolation,
             };
             let workspace = runtime.block_on(Workspace::prepare(&order)).unwrap();

@@ -17,8 +17,8 @@ use crate::scope::{Patterns, Writable};
 
 /// What is to be done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Errand {
-    pub(crate) kind: Kind,
+pub(crate) struct WorkspaceRequest {
+    pub(crate) action: WorkspaceAction,
     /// Whose work it is: what a repository says of its user is not meant.
     pub(crate) author: Author,
     /// Where the answer and the commits go.
@@ -56,18 +56,18 @@ impl Author {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum WorkspaceAction {
     /// Commit what is left uncommitted and in scope (V4), and hand the commits over.
-    HandOver { message: String, scope: Scope, laid: Vec<String>, known: Vec<String> },
+    BundleCommits { message: String, scope: Scope, client_files: Vec<String>, known: Vec<String> },
     /// Say what is there, and change nothing.
-    Look,
+    Inspect,
     /// Merge the target and leave the conflicts for the agent (V3).
     MergeTarget { target: String },
 }
 
 /// What came of it, for the record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct WorkspaceReply {
     pub(crate) head: String,
     /// Committed for the agent.
     pub(crate) committed: Vec<String>,
@@ -77,15 +77,15 @@ pub(crate) struct Answer {
 }
 
 /// What is read of a file, or believed of an answer, at most.
-const LARGEST: u64 = 64 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 
 /// How every bundle begins. What does not may be a link to a repository, in git's eyes.
 const BUNDLE: [&[u8]; 2] = [b"# v2 git bundle\n", b"# v3 git bundle\n"];
 
 /// The answer to an errand. Whatever ran inside may have put anything in its place.
-pub(crate) fn read_answer(out: &Path) -> io::Result<Answer> {
+pub(crate) fn read_reply(out: &Path) -> io::Result<WorkspaceReply> {
     let mut text = Vec::new();
-    plain_file(&answer_file(out))?.take(LARGEST).read_to_end(&mut text)?;
+    plain_file(&reply_file(out))?.take(MOST_BYTES).read_to_end(&mut text)?;
     Ok(serde_json::from_slice(&text)?)
 }
 
@@ -108,22 +108,22 @@ pub(crate) fn bundle_file(out: &Path) -> PathBuf {
     out.join("commits.bundle")
 }
 
-fn answer_file(out: &Path) -> PathBuf {
+fn reply_file(out: &Path) -> PathBuf {
     out.join("answer.json")
 }
 
 /// Does the errand that comes through stdin, in the current directory.
-pub fn inside() -> ExitCode {
+pub fn run_workspace_request() -> ExitCode {
     let run = || -> io::Result<()> {
-        let errand: Errand = serde_json::from_reader(io::stdin())?;
-        let answer = match &errand.kind {
-            Kind::HandOver { message, scope, laid, known } => {
-                hand_over(&errand.out, &errand.author, message, scope, laid, known)?
+        let request: WorkspaceRequest = serde_json::from_reader(io::stdin())?;
+        let reply = match &request.action {
+            WorkspaceAction::BundleCommits { message, scope, client_files, known } => {
+                bundle_commits(&request.out, &request.author, message, scope, client_files, known)?
             }
-            Kind::Look => look()?,
-            Kind::MergeTarget { target } => merge_target(&errand.author, target)?,
+            WorkspaceAction::Inspect => inspect()?,
+            WorkspaceAction::MergeTarget { target } => merge_target(&request.author, target)?,
         };
-        fs::write(answer_file(&errand.out), serde_json::to_vec(&answer)?)
+        fs::write(reply_file(&request.out), serde_json::to_vec(&reply)?)
     };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -176,15 +176,15 @@ fn checked(arguments: &[&str], output: Output) -> io::Result<String> {
     Err(io::Error::other(format!("git {} failed: {message}", arguments.first().unwrap_or(&""))))
 }
 
-fn hand_over(
+fn bundle_commits(
     out: &Path,
     author: &Author,
     message: &str,
     scope: &Scope,
-    laid: &[String],
+    client_files: &[String],
     known: &[String],
-) -> io::Result<Answer> {
-    let (writable, scratch) = (Writable::new(scope, laid), Patterns::new(&scope.scratch));
+) -> io::Result<WorkspaceReply> {
+    let (writable, scratch) = (Writable::new(scope, client_files), Patterns::new(&scope.scratch));
     let ours = |path: &String| writable.allows(path) && !scratch.matches(path);
     let changes = uncommitted()?;
     // What is staged whole needs nothing more; and git knows no path that it was told to forget.
@@ -213,13 +213,13 @@ fn hand_over(
     create.extend(known.iter().map(String::as_str));
     // There is none if there is nothing new.
     let bundled = run(&create).is_ok();
-    Ok(Answer { head, committed: commit, left, bundled })
+    Ok(WorkspaceReply { head, committed: commit, left, bundled })
 }
 
-fn look() -> io::Result<Answer> {
+fn inspect() -> io::Result<WorkspaceReply> {
     let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
     let left = uncommitted()?.into_iter().map(|change| change.path).collect();
-    Ok(Answer { head, left, ..Answer::default() })
+    Ok(WorkspaceReply { head, left, ..WorkspaceReply::default() })
 }
 
 struct Change {
@@ -243,7 +243,7 @@ fn has_markers(path: &str) -> bool {
         return false;
     }
     let mut text = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut text));
+    let read = fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
     if read.is_err() {
         return false;
     }
@@ -251,7 +251,7 @@ fn has_markers(path: &str) -> bool {
     begins(b"<<<<<<< ") && begins(b">>>>>>> ")
 }
 
-fn merge_target(author: &Author, target: &str) -> io::Result<Answer> {
+fn merge_target(author: &Author, target: &str) -> io::Result<WorkspaceReply> {
     // One that was begun before is gone on with.
     if run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_err() {
         let merge = ["merge", "--quiet", "--no-edit", "--no-verify", "--message", "Merge the target branch", target];
@@ -262,5 +262,5 @@ fn merge_target(author: &Author, target: &str) -> io::Result<Answer> {
     let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
     let left = run(&["diff", "--name-only", "-z", "--diff-filter=U"])?;
     let left = left.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
-    Ok(Answer { head, left, ..Answer::default() })
+    Ok(WorkspaceReply { head, left, ..WorkspaceReply::default() })
 }

@@ -1,0 +1,107 @@
+//! How does async code run git? On a thread for blocking work; a caller that goes away ends the command.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::PathBuf;
+use std::process::Output;
+use std::sync::Arc;
+
+use crate::command::Git;
+use crate::error::GitError;
+use crate::process::KillSwitch;
+
+/// [`Git`] for async callers, command for command.
+#[derive(Clone, Debug)]
+pub struct AsyncGit(Git);
+
+impl From<Git> for AsyncGit {
+    fn from(git: Git) -> Self {
+        Self(git)
+    }
+}
+
+/// Pulls the switch when the future that holds it is dropped. After the last command that does nothing.
+struct KillOnDrop(Arc<KillSwitch>);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        self.0.pull();
+    }
+}
+
+impl AsyncGit {
+    /// See [`Git::in_repository`].
+    pub fn in_repository(directory: impl Into<PathBuf>) -> Self {
+        Git::in_repository(directory).into()
+    }
+
+    /// Runs any number of commands on a thread of their own. If the future is dropped, the command that
+    /// runs is killed and no other is started.
+    pub async fn call<T: Send + 'static>(
+        &self,
+        commands: impl FnOnce(&Git) -> Result<T, GitError> + Send + 'static,
+    ) -> Result<T, GitError> {
+        let switch = KillOnDrop(Arc::default());
+        let mut git = self.0.clone();
+        git.kill_switch = Some(Arc::clone(&switch.0));
+        let done = tokio::task::spawn_blocking(move || commands(&git)).await;
+        done.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(io::Error::other(error).into()),
+        })
+    }
+
+    pub async fn output<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Output, GitError> {
+        let arguments = owned(arguments);
+        self.call(move |git| git.output(&arguments)).await
+    }
+
+    /// See [`Git::run`].
+    pub async fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<String, GitError> {
+        let arguments = owned(arguments);
+        self.call(move |git| git.run(&arguments)).await
+    }
+
+    /// See [`Git::run_with`].
+    pub async fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &str) -> Result<String, GitError> {
+        let (arguments, input) = (owned(arguments), input.to_owned());
+        self.call(move |git| git.run_with(&arguments, input.as_bytes())).await
+    }
+
+    /// See [`Git::paths`].
+    pub async fn paths<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Vec<String>, GitError> {
+        let arguments = owned(arguments);
+        self.call(move |git| git.paths(&arguments)).await
+    }
+
+    /// See [`Git::commit`].
+    pub async fn commit(&self, name: &str) -> Option<String> {
+        let name = name.to_owned();
+        self.call(move |git| Ok(git.commit(&name))).await.ok().flatten()
+    }
+
+    pub async fn is_ancestor(&self, older: &str, newer: &str) -> Result<bool, GitError> {
+        let (older, newer) = (older.to_owned(), newer.to_owned());
+        self.call(move |git| git.is_ancestor(&older, &newer)).await
+    }
+
+    /// See [`Git::path`].
+    pub async fn path(&self, name: &str) -> Result<PathBuf, GitError> {
+        let name = name.to_owned();
+        self.call(move |git| git.path(&name)).await
+    }
+
+    /// See [`Git::common_directory`].
+    pub async fn common_directory(&self) -> Result<PathBuf, GitError> {
+        self.call(Git::common_directory).await
+    }
+
+    /// See [`Git::object_directories`].
+    pub async fn object_directories(&self) -> Result<Vec<PathBuf>, GitError> {
+        self.call(Git::object_directories).await
+    }
+}
+
+fn owned<S: AsRef<OsStr>>(arguments: &[S]) -> Vec<OsString> {
+    arguments.iter().map(|argument| argument.as_ref().to_owned()).collect()
+}

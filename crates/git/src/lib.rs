@@ -1,0 +1,17 @@
+//! The one layer over git: how it is run, how our refs are named, and whether work is in the target.
+//!
+//! `command.rs` builds every command (whose configuration, which environment), `process.rs` runs it
+//! within limits, `background.rs` is the same for async callers. The crate prints nothing.
+
+mod background;
+mod command;
+mod error;
+pub mod merged;
+mod process;
+mod queries;
+mod refs;
+
+pub use background::AsyncGit;
+pub use command::Git;
+pub use error::GitError;
+pub use refs::{TaskRefs, branch_ref};

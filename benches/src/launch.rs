@@ -8,7 +8,8 @@ use board::{
     Actor, AgentSpec, Client, Command, Destination, EventKind, Mode, NewTask, ProjectId, Settings, Status, TaskId,
 };
 use control::{Control, ProcessLifetime, SystemClock};
-use runner::{Git, Options, Runner, RunnerHost, RunnerPaths};
+use git::{AsyncGit, Git};
+use runner::{Options, Runner, RunnerHost, RunnerPaths};
 use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 
@@ -36,7 +37,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
     for number in 0..200 {
         std::fs::write(repository.join(format!("src/{number}.txt")), "text\n")?;
     }
-    let git = Git::around(&repository);
+    let git = AsyncGit::in_repository(&repository);
     for arguments in
         [&["init", "--quiet", "--initial-branch=main"][..], &["add", "--all"], &["commit", "--quiet", "-mbegin"]]
     {

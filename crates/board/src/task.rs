@@ -170,8 +170,13 @@ impl Task {
         self.status.is_settled()
     }
 
-    /// The branch its work is on: `task-12-slug`.
-    pub fn default_branch(&self) -> String {
+    /// The branch its work is on: the one that was recorded, or the one it will get.
+    pub fn branch_name(&self) -> String {
+        self.branch.clone().unwrap_or_else(|| self.default_branch())
+    }
+
+    /// `task-12-slug`.
+    fn default_branch(&self) -> String {
         let slug = slug(&self.title);
         if slug.is_empty() { format!("task-{}", self.id.0) } else { format!("task-{}-{slug}", self.id.0) }
     }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
+use git::merged::{Placement, Work, placement};
+use git::{AsyncGit, TaskRefs, branch_ref};
 
-use crate::git::Git;
 use crate::host::RunnerHost;
 use crate::shim::{Shim, ShimState, StopReason};
 use crate::verify::WorkspaceSandbox;
@@ -154,7 +155,7 @@ async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, root: &Path) ->
     if let Some(first) = left.first() {
         return Ok(Some(format!("{first} is not committed")));
     }
-    let main = Git::around(&host.repository);
+    let main = AsyncGit::in_repository(&host.repository);
     let kept = main.run(&["for-each-ref", "--count=1", "--format=%(refname)", "--contains", &head]).await;
     Ok(match kept {
         Ok(reference) if !reference.is_empty() => None,
@@ -164,20 +165,24 @@ async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, root: &Path) ->
 
 /// The branch of a task whose work is in the target.
 async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Finding> {
-    let main = Git::around(&host.repository);
+    let main = AsyncGit::in_repository(&host.repository);
     let name = task.branch.clone()?;
-    let commit = main.commit(&format!("refs/heads/{name}")).await?;
-    let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
-    let target = main.commit(&format!("refs/heads/{}", board.settings.target_branch)).await?;
-    let recorded = main.commit(&format!("refs/saihai/merged-work/{}", task.id)).await;
-    let merged = main.is_ancestor(&commit, &target).await.unwrap_or(false) || recorded.as_ref() == Some(&commit);
+    let commit = main.commit(&branch_ref(&name)).await?;
+    let target = main.commit(&branch_ref(&board.settings.target_branch)).await?;
+    let refs = TaskRefs::of(task.id);
+    let left_there = main.commit(&refs.work()).await.as_ref() == Some(&commit);
+    let base = task.base_commit.clone();
+    let (tip, branch) = (commit.clone(), Some(name.clone()));
+    let work = Work { tip, base, target, branch, refs, reported_merges: None };
+    let placement = main.call(move |git| placement(git, &work)).await.unwrap_or(Placement::NotInTarget);
     let leftover = Leftover::Branch { task: task.id, name, commit: commit.clone() };
-    Some(if work.as_ref() != Some(&commit) {
-        Finding::kept(leftover, "it is not where Saihai left it")
-    } else if merged {
-        Finding::removable(leftover, "it is merged")
-    } else {
-        Finding::kept(leftover, "it is not in the target")
+    if !left_there {
+        return Some(Finding::kept(leftover, "it is not where Saihai left it"));
+    }
+    Some(match placement {
+        // Without commits of its own nothing is lost with it.
+        Placement::InTarget { .. } | Placement::NoOwnCommits => Finding::removable(leftover, "it is merged"),
+        Placement::NotInTarget => Finding::kept(leftover, "it is not in the target"),
     })
 }
 
@@ -188,11 +193,11 @@ pub async fn remove(host: &RunnerHost, board: &Board, found: &Finding) -> Result
             remove_workspace(host, path, board.settings.isolation).await.map_err(|error| error.to_string())
         }
         Leftover::Branch { task, name, commit } => {
-            let main = Git::around(&host.repository);
-            let branch = format!("refs/heads/{name}");
-            main.run(&["update-ref", "-d", &branch, commit]).await.map_err(|error| error.to_string())?;
-            for kind in ["work", "base"] {
-                let _ = main.run(&["update-ref", "-d", &format!("refs/saihai/{kind}/{task}")]).await;
+            let main = AsyncGit::in_repository(&host.repository);
+            main.run(&["update-ref", "-d", &branch_ref(name), commit]).await.map_err(|error| error.to_string())?;
+            let refs = TaskRefs::of(task);
+            for reference in [refs.work(), refs.base()] {
+                let _ = main.run(&["update-ref", "-d", &reference]).await;
             }
             Ok(())
         }
@@ -218,7 +223,9 @@ pub(crate) async fn remove_workspace(
         let tree = Workspace::at(root, &host.repository, isolation).tree;
         if tree.exists() {
             let tree = tree.to_string_lossy();
-            Git::around(&host.repository).run(&["worktree", "remove", "--force", "--force", "--", &tree]).await?;
+            AsyncGit::in_repository(&host.repository)
+                .run(&["worktree", "remove", "--force", "--force", "--", &tree])
+                .await?;
         }
     }
     remove_all(root)

@@ -2,7 +2,6 @@
 
 pub mod clients;
 pub mod gc;
-mod git;
 mod host;
 mod paths;
 mod process;
@@ -15,7 +14,6 @@ mod verify;
 mod workspace;
 mod workspace_git;
 
-pub use git::{Git, GitError};
 pub use host::{RunnerHost, try_sandbox};
 pub use paths::RunnerPaths;
 pub use runner::{Notice, Options, Runner, prompt_for};

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use board::{AgentSpec, Client, Isolation};
+use git::{AsyncGit, GitError};
 
-use crate::git::{Git, GitError};
 use crate::sandbox::Policy;
 use crate::scope;
 use crate::workspace_git::Author;
@@ -91,7 +91,7 @@ impl Workspace {
     async fn discard_unfinished(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
         if spec.isolation == Isolation::Worktree && self.tree.exists() {
             let tree = self.tree.to_string_lossy();
-            Git::around(spec.repository).run(&["worktree", "remove", "--force", "--", &tree]).await?;
+            AsyncGit::in_repository(spec.repository).run(&["worktree", "remove", "--force", "--", &tree]).await?;
         }
         remove_all(spec.root)
     }
@@ -103,7 +103,7 @@ impl Workspace {
     }
 
     async fn add_worktree(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
-        let main = Git::around(spec.repository);
+        let main = AsyncGit::in_repository(spec.repository);
         let tree = self.tree.to_string_lossy();
         let excluded = main.path("info/exclude").await?;
         let lines = fs::read_to_string(&excluded).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Workspace {
             Some(branch) => main.run(&[&start[..], &["-B", branch, "--", &tree, spec.base]].concat()).await?,
             None => main.run(&[&start[..], &["--detach", "--", &tree, spec.base]].concat()).await?,
         };
-        let own = Git::around(&self.tree);
+        let own = AsyncGit::in_repository(&self.tree);
         if let Some(patterns) = scope::sparse(&spec.agent.scope) {
             let set = ["sparse-checkout", "set", "--no-cone", "--stdin"];
             own.run_with(&set, &(patterns.join("\n") + "\n")).await?;
@@ -131,7 +131,7 @@ impl Workspace {
             make_directory(&self.git.join("info"))?;
             write(&self.git.join("info/sparse-checkout"), (patterns.join("\n") + "\n").as_bytes())?;
         }
-        let own = Git::apart(&self.git, &self.tree);
+        let own = AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree));
         match spec.branch {
             Some(branch) => own.run(&["checkout", "--quiet", "-B", branch, spec.base]).await?,
             None => own.run(&["checkout", "--quiet", "--detach", spec.base]).await?,
@@ -230,7 +230,7 @@ impl Workspace {
 
     async fn reading(&self, repository: &Path) -> Result<Policy, WorkspaceError> {
         let mut policy = Policy::system();
-        let main = Git::around(repository);
+        let main = AsyncGit::in_repository(repository);
         policy.execute.push(self.tree.clone());
         policy.read.extend(main.object_directories().await?);
         policy.read.push(self.git.clone());
@@ -260,12 +260,12 @@ impl Workspace {
 /// Makes a repository that has the objects of another and nothing else of it: what `clone --shared` does,
 /// without copying refs, and also where the other is shallow.
 pub(crate) async fn init_sharing_objects(from: &Path, git: &Path, tree: &Path) -> Result<(), WorkspaceError> {
-    let main = Git::around(from);
+    let main = AsyncGit::in_repository(from);
     let format = format!("--object-format={}", main.run(&["rev-parse", "--show-object-format"]).await?);
     make_directory(tree)?;
     let git_directory = format!("--separate-git-dir={}", git.display());
     let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree.to_string_lossy()];
-    Git::around(tree).run(&init).await?;
+    AsyncGit::in_repository(tree).run(&init).await?;
     let objects = main.object_directories().await?;
     let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
     make_directory(&git.join("objects/info"))?;

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::ExitCode;
 
 use board::{AgentSpec, Scope};
+use git::Git;
 use serde::{Deserialize, Serialize};
 
-use crate::git::environment;
 use crate::scope::{Patterns, Writable};
 
 /// What is to be done.
@@ -36,10 +36,6 @@ impl Author {
     pub(crate) fn of(spec: &AgentSpec) -> Self {
         let name = spec.name.replace(['\\', '"', '\n'], " ");
         Self { name, email: format!("{}@saihai.localhost", spec.id) }
-    }
-
-    fn environment(&self) -> [(&'static str, &str); 2] {
-        [("GIT_AUTHOR_NAME", &self.name), ("GIT_AUTHOR_EMAIL", &self.email)]
     }
 
     /// For git to take it as author and committer, whatever is configured.
@@ -134,46 +130,18 @@ pub fn run_workspace_request() -> ExitCode {
     }
 }
 
-fn git(arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    command.env_clear().envs(environment().filter(|(name, _)| !name.starts_with("GIT_AUTHOR")));
-    for name in ["HOME", "TMPDIR", crate::process::MARKER] {
-        command.envs(std::env::var_os(name).map(|value| (name, value)));
-    }
-    command.env("GIT_LITERAL_PATHSPECS", "1").env_remove("GIT_OPTIONAL_LOCKS");
-    // A workspace that has lost its link to git is in no other repository: not in the user's around it (F68).
-    if let Some(above) = std::env::current_dir().ok().as_deref().and_then(Path::parent) {
-        command.env("GIT_CEILING_DIRECTORIES", above);
-    }
-    // Neither hooks nor monitors; they would run in the sandbox only, and still waste everybody's time.
-    command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"]);
-    command.args(arguments).stdin(Stdio::null());
-    command
+/// Git in the current directory. Neither hooks nor monitors run: they would be confined as well, and
+/// still waste time.
+fn workspace_git() -> Git {
+    Git::in_sandbox().inheriting(&["HOME", "TMPDIR", crate::process::MARKER])
 }
 
 fn run(arguments: &[&str]) -> io::Result<String> {
-    checked(arguments, git(arguments).output()?)
+    workspace_git().run(arguments).map_err(io::Error::other)
 }
 
 fn run_as(author: &Author, arguments: &[&str]) -> io::Result<String> {
-    checked(arguments, git(arguments).envs(author.environment()).output()?)
-}
-
-fn run_with(arguments: &[&str], input: &[u8]) -> io::Result<String> {
-    let mut command = git(arguments);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input)?;
-    }
-    checked(arguments, child.wait_with_output()?)
-}
-
-fn checked(arguments: &[&str], output: Output) -> io::Result<String> {
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned());
-    }
-    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(io::Error::other(format!("git {} failed: {message}", arguments.first().unwrap_or(&""))))
+    workspace_git().with_author(&author.name, &author.email).run(arguments).map_err(io::Error::other)
 }
 
 fn bundle_commits(
@@ -196,9 +164,10 @@ fn bundle_commits(
     if !add.is_empty() {
         let paths = add.join("\0");
         let add = ["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        run_with(&add, paths.as_bytes())?;
+        workspace_git().run_with(&add, paths.as_bytes()).map_err(io::Error::other)?;
     }
-    let staged = !git(&["diff", "--cached", "--quiet"]).status()?.success();
+    let unstaged = workspace_git().output(&["diff", "--cached", "--quiet"]).map_err(io::Error::other)?;
+    let staged = !unstaged.status.success();
     if staged || run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_ok() {
         // Conflicts that nobody resolved cannot be committed, and the merge will say so.
         if let Err(error) = run_as(author, &["commit", "--quiet", "--no-verify", "--message", message]) {

@@ -5,7 +5,6 @@ mod commands;
 mod context;
 mod event_printer;
 mod failure;
-mod git;
 mod house;
 mod premises;
 mod presence;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use board::{Board, Merge, ProjectId, SessionId, Task};
+use git::merged;
+use git::{Git, TaskRefs, branch_ref};
 use runner::RunnerPaths;
 use runner::shim::SessionLog;
 use server::{Diff, LocalFiles, LogFrom, LogPage};
-
-use crate::git;
 
 #[derive(Debug)]
 pub(crate) struct OnThisMachine {
@@ -29,25 +29,33 @@ impl LocalFiles for OnThisMachine {
     }
 
     fn is_merged(&self, repository: &Path, board: &Board, task: &Task) -> bool {
-        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-        git::is_merged(repository, &branch, task.base_commit.as_deref(), &board.settings.target_branch)
+        is_merged(repository, board, task)
     }
 
     fn diff(&self, repository: &Path, board: &Board, task: &Task, most: usize) -> Option<Diff> {
+        let git = Git::for_command_line(repository);
         let facts =
             task.last_session.and_then(|id| board.sessions.get(&id)).and_then(|session| session.workspace.as_ref());
         let text = match facts.map(|facts| &facts.merge) {
-            Some(Merge::Merged { commit }) => git::diff(repository, &format!("{commit}^1"), commit, most + 1),
+            Some(Merge::Merged { commit }) => git.diff(&format!("{commit}^1"), commit, most + 1).ok(),
             Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. }) | None => {
-                let target = format!("refs/heads/{}", board.settings.target_branch);
-                let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-                let work = [format!("refs/saihai/work/{}", task.id), format!("refs/heads/{branch}")];
-                work.iter()
-                    .find_map(|work| git::diff(repository, &git::fork(repository, &target, work)?, work, most + 1))
+                let target = branch_ref(&board.settings.target_branch);
+                let work = [TaskRefs::of(task.id).work(), branch_ref(&task.branch_name())];
+                let changes = |work: &String| git.diff(&git.fork(&target, work)?, work, most + 1).ok();
+                work.iter().find_map(|work| changes(work).filter(|text| !text.is_empty()))
             }
-        }?;
+        };
+        let text = text.filter(|text| !text.is_empty())?;
         let cut = text.len() > most;
         let kept = &text[..text.len().min(most)];
         Some(Diff { text: String::from_utf8_lossy(kept).into_owned(), cut })
     }
+}
+
+/// Is the work of the task's branch in the target branch?
+pub(crate) fn is_merged(repository: &Path, board: &Board, task: &Task) -> bool {
+    let (git, target) = (Git::for_command_line(repository), &board.settings.target_branch);
+    let placement =
+        merged::of_branch(&git, &task.branch_name(), task.base_commit.as_deref(), target, TaskRefs::of(task.id));
+    placement.is_ok_and(|placement| placement.is_in_target())
 }

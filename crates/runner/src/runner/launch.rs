@@ -9,11 +9,11 @@ use std::time::Duration;
 use board::{
     Agent, AgentSpec, Board, Command, EndReason, Hierarchy, Isolation, Mode, Purpose, Rejection, Session, Task,
 };
+use git::{AsyncGit, TaskRefs, branch_ref};
 
 use super::session::Claimed;
 use super::{Inner, logins};
 use crate::clients::{self, Assignment};
-use crate::git::Git;
 use crate::host::policy_in_mode;
 use crate::prompt::{PromptInput, prompt};
 use crate::sandbox::Policy;
@@ -28,7 +28,7 @@ pub(super) enum LaunchError {
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
-    Git(#[from] crate::git::GitError),
+    Git(#[from] git::GitError),
     #[error(transparent)]
     Merge(#[from] VerifyError),
     #[error(transparent)]
@@ -144,11 +144,11 @@ impl Inner {
         spec: &AgentSpec,
         directory: &Path,
     ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
-        let target = format!("refs/heads/{}", board.settings.target_branch);
+        let target = branch_ref(&board.settings.target_branch);
         let mut looking = spec.clone();
         looking.scope.write.clear();
         looking.scope.scratch.clear();
-        let Some(base) = Git::around(&self.host.repository).commit(&target).await else {
+        let Some(base) = AsyncGit::in_repository(&self.host.repository).commit(&target).await else {
             make_private(directory)?;
             let mut policy = Policy::system();
             policy.execute.push(directory.to_owned());
@@ -174,17 +174,17 @@ impl Inner {
         task: &Task,
         run: &Path,
     ) -> Result<Workspace, LaunchError> {
-        let main = Git::around(&self.host.repository);
-        let root = self.host.paths.workspace(task.id);
+        let main = AsyncGit::in_repository(&self.host.repository);
+        let (root, refs) = (self.host.paths.workspace(task.id), TaskRefs::of(task.id));
         let isolation = board.settings.isolation;
         let target_name = &board.settings.target_branch;
-        let target = main.commit(&format!("refs/heads/{target_name}")).await.ok_or_else(|| {
+        let target = main.commit(&branch_ref(target_name)).await.ok_or_else(|| {
             LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
         })?;
-        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
+        let branch = task.branch_name();
         let kept = Workspace::at(&root, &self.host.repository, isolation).exists();
         // Work whose workspace is gone goes on from its commits.
-        let work = main.commit(&format!("refs/saihai/work/{}", task.id)).await;
+        let work = main.commit(&refs.work()).await;
         let work = match work {
             Some(work) if !main.is_ancestor(&work, &target).await? => Some(work),
             Some(_) | None => None,
@@ -195,7 +195,7 @@ impl Inner {
             (Some(_) | None, _) => (target.clone(), target.clone()),
         };
         // A ref keeps it, whatever the user collects (FACTS).
-        main.run(&["update-ref", &format!("refs/saihai/base/{}", task.id), &base]).await?;
+        main.run(&["update-ref", &refs.base(), &base]).await?;
         self.report(Command::RecordBranch { task: task.id, branch: branch.clone(), base: base.clone() }).await;
         let workspace_spec = WorkspaceSpec {
             repository: &self.host.repository,

@@ -137,7 +137,7 @@ impl Inner {
         let of_task = board.sessions.values().filter(|session| session.task() == Some(task.id));
         Some(Work {
             session: item.session,
-            branch: task.branch.clone().unwrap_or_else(|| task.default_branch()),
+            branch: task.branch_name(),
             base: task.base_commit.clone()?,
             reported_merges: of_task.filter_map(|session| merge_of(session)).collect(),
             task: task.clone(),

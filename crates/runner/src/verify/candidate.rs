@@ -1,9 +1,9 @@
 //! What would the target be with this work in it? Made without touching anybody's files.
 
 use board::{GoalType, MergeStrategy};
+use git::{AsyncGit, GitError};
 
 use super::{VerifyError, Work};
-use crate::git::{Git, GitError};
 use crate::scope::Patterns;
 
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct MergeCandidate {
 }
 
 impl MergeCandidate {
-    pub(super) async fn make(main: &Git, work: &Work, target: &str, head: &str) -> Result<Self, VerifyError> {
+    pub(super) async fn make(main: &AsyncGit, work: &Work, target: &str, head: &str) -> Result<Self, VerifyError> {
         let count = main.run(&["rev-list", "--count", &format!("{target}..{head}"), "--"]).await?;
         let commits = count.parse().unwrap_or(0);
         let merge = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, head];
@@ -85,7 +85,7 @@ impl Changes {
     }
 }
 
-async fn diff(main: &Git, range: &str) -> Result<Changes, GitError> {
+async fn diff(main: &AsyncGit, range: &str) -> Result<Changes, GitError> {
     let parts =
         main.paths(&["diff", "--raw", "--name-status", "-z", "--no-renames", "--no-ext-diff", range, "--"]).await?;
     let pairs = parts.chunks_exact(2).map(|pair| (pair[0].chars().next().unwrap_or('M'), pair[1].clone()));

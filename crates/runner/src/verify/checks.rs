@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board::{CheckOutcome, CheckResult, EndReason, ProcessEnd};
+use git::AsyncGit;
 
 use super::{Examiner, VerifyError};
-use crate::git::Git;
 use crate::host::Job;
 use crate::sandbox::Policy;
 use crate::shim::kill_marked;
@@ -98,7 +98,7 @@ impl Examiner<'_> {
 
 impl VerificationCopy {
     async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
-        let git = Git::apart(&self.git, &self.tree);
+        let git = AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree));
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
         git.run(&["clean", "-ffdq"]).await?;
         // Checks may look at their repository, and one of them may have put another in its place.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use board::{EndReason, Settings, TaskId};
+use git::{AsyncGit, GitError, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use super::{Examiner, GIT_TIME_LIMIT, VerifyError};
-use crate::git::{Git, GitError};
 use crate::host::{Job, RunnerHost};
 use crate::workspace::{Workspace, make_directory, write};
 use crate::workspace_git::{self, Author, WorkspaceAction, WorkspaceReply, WorkspaceRequest};
@@ -33,7 +33,7 @@ impl Examiner<'_> {
         let request = WorkspaceRequest { action, author: Author::of(&self.work.spec), out: directory.join("out") };
         let reply = sandbox.run(&directory, &request, self.cancellation).await?;
         let out = request.out;
-        let reference = self.work.reference("work");
+        let reference = self.work.refs().work();
         let before = main.commit(&reference).await;
         let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if reply.bundled {
@@ -59,7 +59,10 @@ impl Examiner<'_> {
             main.run(&fetch).await.map_err(|error| match error {
                 // They will not get any better.
                 GitError::Failed { message, .. } => unreadable(format!("its commits are refused: {message}")),
-                GitError::Run(_) => error.into(),
+                GitError::Run(_)
+                | GitError::TimedOut { .. }
+                | GitError::TooMuchOutput { .. }
+                | GitError::Cancelled { .. } => error.into(),
             })?;
         } else {
             // Nothing new: it says where it stands, which must be somewhere known.
@@ -77,8 +80,8 @@ impl Examiner<'_> {
     }
 
     /// The branch in the user's repository follows, unless somebody else has moved it.
-    async fn update_branch(&self, main: &Git, before: Option<&str>, head: &str) {
-        let branch = format!("refs/heads/{}", self.work.branch);
+    async fn update_branch(&self, main: &AsyncGit, before: Option<&str>, head: &str) {
+        let branch = branch_ref(&self.work.branch);
         let now = main.commit(&branch).await;
         if now.as_deref().is_some_and(|now| Some(now) != before && now != self.work.base) {
             tracing::info!(branch = %self.work.branch, "the branch was moved by somebody else, and is left alone");

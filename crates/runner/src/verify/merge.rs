@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use git::{AsyncGit, GitError};
+
 use super::{Examiner, VerifyError};
-use crate::git::{Git, GitError};
 
 pub(super) enum MoveOutcome {
     /// The target has the commit, and that was looked at.
@@ -18,11 +19,8 @@ impl Examiner<'_> {
     pub(super) async fn move_target(&self, target: &str, commit: &str, head: &str) -> Result<MoveOutcome, VerifyError> {
         let main = self.main();
         // Before, so that after a crash it is known what was being merged.
-        let intent = format!(
-            "update {} {commit}\nupdate {} {head}\n",
-            self.work.reference("merged"),
-            self.work.reference("merged-work")
-        );
+        let refs = self.work.refs();
+        let intent = format!("update {} {commit}\nupdate {} {head}\n", refs.merged(), refs.merged_work());
         main.run_with(&["update-ref", "--stdin"], &intent).await?;
         let moved = match self.checked_out().await? {
             Some(tree) => self.fast_forward(&tree, target, commit).await?,
@@ -64,7 +62,7 @@ impl Examiner<'_> {
 
     /// Only ever forward, and only where no local change is touched: git itself refuses otherwise.
     async fn fast_forward(&self, tree: &std::path::Path, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
-        let user = Git::as_user(tree);
+        let user = AsyncGit::from(git::Git::as_user(tree));
         let merge = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--end-of-options", commit];
         let Err(error) = user.run(&merge).await else { return Ok(MoveOutcome::Moved) };
         if self.main().commit(&self.work.target()).await.as_deref() != Some(target) {
@@ -81,7 +79,7 @@ impl Examiner<'_> {
 }
 
 /// The files of the user that the merge would change and that differ from what is committed.
-async fn local_changes(user: &Git, target: &str, commit: &str) -> Result<Vec<String>, GitError> {
+async fn local_changes(user: &AsyncGit, target: &str, commit: &str) -> Result<Vec<String>, GitError> {
     let changed = user.paths(&["diff", "--name-only", "-z", "--no-renames", target, commit, "--"]).await?;
     let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored", "--no-renames"];
     let local = user.paths(&status).await?;

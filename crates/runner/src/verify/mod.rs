@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use board::{AgentSpec, CheckOutcome, Merge, SessionId, Settings, Status, Task, WorkspaceFacts, interrupt};
 use control::Project;
+use git::merged::{Placement, placement};
+use git::{AsyncGit, GitError, TaskRefs, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use self::candidate::MergeCandidate;
 use self::merge::MoveOutcome;
-use crate::git::{Git, GitError};
 use crate::host::RunnerHost;
 use crate::workspace::{Workspace, WorkspaceError, client_files};
 
@@ -51,13 +52,12 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// In the user's repository: the commits as they were fetched, and what they became in the target.
-    fn reference(&self, kind: &str) -> String {
-        format!("refs/saihai/{kind}/{}", self.task.id)
+    fn refs(&self) -> TaskRefs {
+        TaskRefs::of(self.task.id)
     }
 
     fn target(&self) -> String {
-        format!("refs/heads/{}", self.settings.target_branch)
+        branch_ref(&self.settings.target_branch)
     }
 }
 
@@ -80,8 +80,8 @@ pub(crate) enum Examined {
 }
 
 impl Examiner<'_> {
-    fn main(&self) -> Git {
-        Git::around(&self.host.repository)
+    fn main(&self) -> AsyncGit {
+        AsyncGit::in_repository(&self.host.repository)
     }
 
     /// What was blocked, cancelled or paused a moment ago is not merged (ADR 4).
@@ -156,23 +156,17 @@ impl Examiner<'_> {
     /// Work that is in the target already is done: before a crash, or by hand (F72).
     async fn merged_before(&self, head: &str, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
         let main = self.main();
-        let recorded = main.commit(&self.work.reference("merged-work")).await.as_deref() == Some(head);
-        let nothing_new = main.is_ancestor(head, target).await?;
-        let merged = main.commit(&self.work.reference("merged")).await;
-        // What was merged before a crash, and never told, also where its workspace is gone since.
-        let unreported = merged.as_ref().is_some_and(|merged| !self.work.reported_merges.contains(merged));
-        let commit = match merged.filter(|_| recorded || (nothing_new && unreported)) {
-            Some(merged) if main.is_ancestor(&merged, target).await? => merged,
-            Some(_) | None => {
-                let there = nothing_new && !main.is_ancestor(head, &self.work.base).await?;
-                // Only a merge can have brought it there: a head on the target's own line may be anybody's work.
-                let line = format!("{}..{target}", self.work.base);
-                let line = main.run(&["rev-list", "--first-parent", &line, "--"]).await?;
-                if !there || line.lines().any(|commit| commit == head) {
-                    return Ok(None);
-                }
-                head.to_owned()
-            }
+        let work = git::merged::Work {
+            tip: head.to_owned(),
+            base: Some(self.work.base.clone()),
+            target: target.to_owned(),
+            // The branch in the user's repository is moved by us, so its reflog proves nothing here.
+            branch: None,
+            refs: self.work.refs(),
+            reported_merges: Some(self.work.reported_merges.clone()),
+        };
+        let Placement::InTarget { commit, .. } = main.call(move |git| placement(git, &work)).await? else {
+            return Ok(None);
         };
         let changed =
             main.paths(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", &self.work.base, head]).await?;

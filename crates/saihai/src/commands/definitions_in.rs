@@ -2,11 +2,11 @@
 
 use board::{Command, EventKind, Language};
 use definitions::Definitions;
+use git::Git;
 use serde::Serialize;
 
 use crate::context::Opened;
 use crate::failure::Failure;
-use crate::git;
 
 /// What applying the definitions changed.
 #[derive(Debug, Default, Serialize)]
@@ -45,7 +45,7 @@ fn unsaid(opened: &Opened) -> (Language, String) {
     if board.seq > 0 {
         return (board.settings.language, board.settings.target_branch.clone());
     }
-    let branch = git::current_branch(&opened.path).unwrap_or_else(|| "main".into());
+    let branch = Git::for_command_line(&opened.path).current_branch().unwrap_or_else(|| "main".into());
     (crate::context::locale_language(), branch)
 }
 

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use board::Client;
 use clap::Args;
+use git::Git;
 use serde::Serialize;
 
 use crate::context::{Context, Opened};
 use crate::failure::{Exit, Failure};
-use crate::{git, show};
+use crate::show;
 
 /// Check git, the store, the definitions and the clients they name
 #[derive(Debug, Args)]
@@ -93,7 +94,7 @@ impl Doctor {
 }
 
 fn check_git() -> Finding {
-    match git::version() {
+    match Git::for_command_line(".").version() {
         Some(version) => Finding::ok("git", version),
         None => Finding::new("git", State::Problem, "git was not found.", "Install git."),
     }
@@ -129,7 +130,7 @@ fn check_project(opened: &Opened) -> Vec<Finding> {
     }
     let board = opened.board();
     let target = &board.settings.target_branch;
-    findings.push(match git::branch_commit(&opened.path, target) {
+    findings.push(match Git::for_command_line(&opened.path).branch_commit(target) {
         Some(commit) => Finding::ok("target", format!("{target} at {}", &commit[..commit.len().min(10)])),
         None => {
             let hint = "Make a first commit on it, or correct `target_branch` in .saihai/config.yaml.";

@@ -6,12 +6,12 @@ use board::{InstallationCommand, ProjectId, RefusalReason, slug};
 use clap::Args;
 use control::ProcessLifetime;
 use definitions::{ScaffoldOptions, scaffold};
+use git::Git;
 use serde_json::json;
 
 use super::definitions_in;
 use crate::context::{Context, Opened, owner};
 use crate::failure::{Exit, Failure};
-use crate::git;
 use crate::show::clean;
 
 /// Make the repository around the current directory a project
@@ -105,26 +105,26 @@ impl Init {
     }
 
     fn branch(&self, root: &Path) -> Result<String, Failure> {
+        let git = Git::for_command_line(root);
         match &self.base_branch {
-            Some(branch)
-                if git::branch_commit(root, branch).is_some() || git::current_branch(root).as_ref() == Some(branch) =>
-            {
+            Some(branch) if git.branch_commit(branch).is_some() || git.current_branch().as_ref() == Some(branch) => {
                 Ok(branch.clone())
             }
             Some(branch) => Err(Failure::bad_argument(
                 format!("There is no branch `{branch}` in this repository."),
                 format!("Create it first with `git branch {branch}`, or name another with --base-branch."),
             )),
-            None => Ok(git::current_branch(root).unwrap_or_else(|| "main".into())),
+            None => Ok(git.current_branch().unwrap_or_else(|| "main".into())),
         }
     }
 }
 
 fn repository(context: &Context, directory: &Path) -> Result<PathBuf, Failure> {
-    if git::version().is_none() {
+    let git = Git::for_command_line(directory);
+    if git.version().is_none() {
         return Err(Failure::failed("git was not found.", "Install git and run the command again."));
     }
-    let root = git::root(directory).ok_or_else(|| {
+    let root = git.root().ok_or_else(|| {
         Failure::new(
             Exit::Configuration,
             "not_initialised",

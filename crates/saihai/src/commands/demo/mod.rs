@@ -173,7 +173,7 @@ impl Summary<'_> {
             "done": done(Status::Done), "login_url": self.url,
         });
         let graph = ["log", "--graph", "--format=%h %s (%an)", "main"];
-        let graph = runner::Git::around(self.repository).run(&graph).await.unwrap_or_default();
+        let graph = git::AsyncGit::in_repository(self.repository).run(&graph).await.unwrap_or_default();
         let said = || {
             let (home, repository) = (self.context.home.display(), self.repository.display());
             let mut lines = vec![

@@ -125,7 +125,7 @@ pub(super) async fn set(repository: &Path, client: Client, program: &Path, think
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, text));
         written.map_err(|error| failed(&error))?;
     }
-    let git = runner::Git::around(repository);
+    let git = git::AsyncGit::in_repository(repository);
     for arguments in [
         &["init", "--quiet", "--initial-branch=main", "."][..],
         &["add", "--all"],

@@ -3,11 +3,11 @@
 use board::view::SessionView;
 use board::{AgentId, Command, Driver, EventKind, Purpose, TaskId};
 use clap::Args;
+use git::Git;
 use serde_json::json;
 
 use crate::context::{Context, owner};
 use crate::failure::Failure;
-use crate::git;
 
 /// Claim a task for an agent that you run by hand; runners keep off it
 #[derive(Debug, Args)]
@@ -42,8 +42,8 @@ impl Start {
         board::admit(&board, &owner(), &claim, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
         let task = board.task(self.task).map_err(|refusal| opened.refusal(refusal))?;
         // The commit where the work begins, without which nobody could tell later whether there is any.
-        let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-        let base = git::branch_commit(&opened.path, &board.settings.target_branch);
+        let branch = task.branch_name();
+        let base = Git::for_command_line(&opened.path).branch_commit(&board.settings.target_branch);
         if let (None, Some(base)) = (&task.base_commit, base) {
             opened.submit(Command::RecordBranch { task: task.id, branch: branch.clone(), base }).await?;
         }

@@ -24,7 +24,6 @@ use control::Receipt;
 
 use crate::context::{Context, Opened};
 use crate::failure::Failure;
-use crate::git;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
@@ -104,8 +103,7 @@ async fn submit_move(opened: &Opened, to: Move) -> Result<Receipt<Board>, Failur
 pub(super) fn is_merged(opened: &Opened, id: TaskId) -> bool {
     let board = opened.board();
     let Some(task) = board.tasks.get(&id) else { return false };
-    let branch = task.branch.clone().unwrap_or_else(|| task.default_branch());
-    git::is_merged(&opened.path, &branch, task.base_commit.as_deref(), &board.settings.target_branch)
+    crate::premises::is_merged(&opened.path, &board, task)
 }
 
 /// Shows a task after it was changed.

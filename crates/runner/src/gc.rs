@@ -15,7 +15,7 @@ use crate::workspace::{Workspace, WorkspaceError, remove_all};
 /// How long the log of a session is kept after its end.
 const KEEP_LOGS: Span = Span::minutes(30 * 24 * 60);
 
-/// Something that takes up room.
+/// Something that takes up disk space or runs, and may not be needed any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leftover {
     Workspace {
@@ -41,7 +41,7 @@ pub enum Leftover {
     },
 }
 
-/// A thing, and why it goes or stays.
+/// A leftover, and why it is removed or kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub leftover: Leftover,
@@ -59,7 +59,7 @@ impl Finding {
     }
 }
 
-/// Everything of a project that takes up room, and what may go.
+/// All leftovers of a project, and which of them may be removed.
 pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Finding> {
     let mut found = sessions(host, board, now);
     for entry in entries(&host.paths.workspaces()) {

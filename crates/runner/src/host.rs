@@ -13,7 +13,7 @@ use crate::paths::RunnerPaths;
 use crate::sandbox::Policy;
 use crate::shim::{ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 
-/// A project's repository, its directories, and whoever runs the runner.
+/// A project's repository, its directories, and the user who runs the runner.
 #[derive(Clone, Debug)]
 pub struct RunnerHost {
     pub repository: PathBuf,
@@ -21,7 +21,7 @@ pub struct RunnerHost {
     pub user: User,
 }
 
-/// Handed on from the user's environment, besides what a client's adapter asks for (F46).
+/// Variables of the user that every program gets; a client's adapter may add others (F46).
 const INHERITED_VARIABLES: [&str; 18] = [
     "PATH",
     "LANG",
@@ -46,7 +46,7 @@ const INHERITED_VARIABLES: [&str; 18] = [
 /// A program that runs to its end in a sandbox.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    /// In the environment of all that it starts.
+    /// The marker in the environment of everything that it starts.
     pub(crate) spawn: &'a str,
     /// Where its log and its record go.
     pub(crate) directory: &'a Path,
@@ -60,12 +60,13 @@ pub(crate) struct Job<'a> {
 }
 
 impl RunnerHost {
-    /// How what is done for a task is marked: no two projects or homes share it.
+    /// The marker of processes that work for a task. The project's path is part of it, so that no two
+    /// projects or homes share one.
     pub(crate) fn spawn_marker(&self, task: board::TaskId) -> String {
         format!("{}:{task}", self.paths.root().display())
     }
 
-    /// The environment of whatever is started, built from nothing.
+    /// The environment of a program. It is built from nothing: the runner's own is not inherited.
     pub(crate) fn environment(&self, home: &Path, temporary: &Path) -> BTreeMap<String, String> {
         let mut env = BTreeMap::new();
         for name in INHERITED_VARIABLES {
@@ -81,7 +82,7 @@ impl RunnerHost {
         env
     }
 
-    /// Where rustup keeps toolchains, which its programs look for below HOME.
+    /// Where rustup keeps its toolchains. Its programs would look below HOME, which is another one here.
     fn rustup_home(&self) -> Option<PathBuf> {
         let set = self.user.env.get("RUSTUP_HOME").map(PathBuf::from);
         set.or_else(|| Some(self.user.home.join(".rustup")).filter(|path| path.is_dir()))
@@ -91,7 +92,7 @@ impl RunnerHost {
     /// project grants, and the session's own directories.
     pub(crate) fn grant_common_access(&self, policy: &mut Policy, settings: &Settings, own: &[&Path]) {
         let path = self.user.env.get("PATH").map(String::as_str).unwrap_or_default();
-        // A PATH that leads through the whole home opens none of it.
+        // An entry that is the user's home, or lies above it, would open the whole home.
         let narrow = |path: &PathBuf| path.is_absolute() && !self.user.home.starts_with(path);
         let toolchains = std::env::split_paths(path).filter(narrow);
         policy.execute.extend(toolchains.chain(self.rustup_home()));
@@ -100,14 +101,14 @@ impl RunnerHost {
         policy.connect.clone_from(&settings.sandbox_connect);
     }
 
-    /// Runs something to its end. Whoever calls it off ends it.
+    /// Runs a program to its end, or ends it when it is cancelled.
     pub(crate) async fn run(
         &self,
         job: Job<'_>,
         settings: &Settings,
         cancellation: &CancellationToken,
     ) -> io::Result<(ExitRecord, SessionLog)> {
-        // Of an earlier try, which nobody waits for any more.
+        // Left over from an earlier run with this marker; nobody waits for it any more.
         crate::shim::kill_marked(job.spawn).await;
         let _ = std::fs::remove_dir_all(job.directory);
         std::fs::create_dir_all(job.directory)?;
@@ -163,7 +164,7 @@ pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
     }
 }
 
-/// The policy, as strictly as the project wants it.
+/// The policy, as strict as the project wants it; `None` where agents are not confined.
 pub(crate) fn policy_in_mode(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
     match sandbox {
         Sandbox::Strict => Some(policy),

@@ -1,4 +1,4 @@
-//! The runner: workspace, sandbox, shim, client, evidence, checks, merge.
+//! The runner: starts agents in sandboxed workspaces, watches and ends them, checks and merges their work.
 
 pub mod clients;
 pub mod gc;

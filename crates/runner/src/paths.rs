@@ -1,4 +1,4 @@
-//! Where is everything kept?
+//! Where does the runner keep its files?
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,12 @@ impl RunnerPaths {
         &self.root
     }
 
-    /// Held by the one runner of the project.
+    /// Locked by the one runner of the project.
     pub fn lock(&self) -> PathBuf {
         self.root.join("runner.lock")
     }
 
-    /// Where the server was last reached, for agents that outlive it.
+    /// The server's last address. The next one listens there again, for agents that outlived it.
     pub fn address(&self) -> PathBuf {
         self.root.join("address")
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The variable in the environment of everything that a spawn starts.
 pub(crate) const MARKER: &str = "SAIHAI_SPAWN";
 
-/// A process as nobody else can be it: which boot of the machine, which pid, started when (R4).
+/// What no two processes share: the boot of the machine, the pid and the start time together (R4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     pub boot: String,
@@ -33,7 +33,8 @@ impl Identity {
     /// A handle on the process, if it still is the one that is meant.
     pub fn open(&self) -> Option<OwnedFd> {
         let pid = Pid::from_raw(i32::try_from(self.pid).ok()?)?;
-        // In this order: what the handle holds cannot be replaced after it was looked at.
+        // The handle first: it keeps meaning this process, so the check below cannot be outrun by another
+        // process that gets the same pid.
         let handle = pidfd_open(pid, PidfdFlags::NONBLOCK).ok()?;
         let alive = Stat::read(self.pid).is_ok_and(|stat| !stat.is_zombie());
         (alive && Self::of(self.pid).is_ok_and(|now| now == *self)).then_some(handle)

@@ -8,7 +8,7 @@ use landlock::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Everything else is refused.
+/// What a process may touch. Everything else is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// Read and execute.
@@ -64,6 +64,8 @@ impl Policy {
 
     fn restrict(&self) -> Result<(), CannotConfine> {
         let read = AccessFs::ReadFile | AccessFs::ReadDir;
+        // What the oldest kernel that we accept can control is required. What newer ones can control as well
+        // is added where it is there, so that a new kernel confines more and an old one still starts agents.
         let needed = if self.best_effort { CompatLevel::BestEffort } else { CompatLevel::HardRequirement };
         let mut ruleset = Ruleset::default().set_compatibility(needed).handle_access(AccessFs::from_all(OLDEST))?;
         if self.connect.is_some() {
@@ -82,6 +84,7 @@ impl Policy {
         }
         match ruleset.restrict_self()?.ruleset {
             RulesetStatus::NotEnforced => Err(CannotConfine::InPart),
+            // In part: without the rights that are newer than the kernel. Those that are required have failed above.
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
         }
     }

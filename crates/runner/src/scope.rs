@@ -37,7 +37,7 @@ impl Patterns {
 pub struct Writable {
     patterns: Patterns,
     definitions: bool,
-    /// Laid into the workspace by us, and never part of its work.
+    /// Copied into the workspace by us, and never part of its work.
     client_files: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::sandbox::Policy;
 use crate::scope;
 use crate::workspace_git::Author;
 
-/// Written last, so that a copy that was never finished is known as such.
+/// The file that is written last: without it the workspace was never finished.
 const READY: &str = "ready";
 
 #[derive(Debug, thiserror::Error)]
@@ -29,19 +29,19 @@ pub struct Workspace {
     pub tree: PathBuf,
     /// What git keeps of it. An agent may have written anything there, so nothing of ours runs git on it.
     pub git: PathBuf,
-    /// What was laid into it, and is never part of the work.
+    /// Files for the client, which we copied into it and which are never part of the work.
     pub client_files: Vec<String>,
     isolation: Isolation,
 }
 
-/// What a workspace begins with.
+/// What a workspace is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkspaceSpec<'a> {
     /// The user's repository.
     pub repository: &'a Path,
     /// Where its directories are made.
     pub root: &'a Path,
-    /// The branch to be on; `None`: just to look.
+    /// The branch to be on; `None` for a copy to read.
     pub branch: Option<&'a str>,
     pub base: &'a str,
     pub agent: &'a AgentSpec,
@@ -49,7 +49,7 @@ pub struct WorkspaceSpec<'a> {
 }
 
 impl Workspace {
-    /// What a task's workspace is called, whether it is there or not.
+    /// The paths of a workspace, whether it exists or not.
     pub fn at(root: &Path, repository: &Path, isolation: Isolation) -> Self {
         let tree = match isolation {
             Isolation::Clone => root.join("work"),
@@ -79,7 +79,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// A git that was killed leaves locks, and every later one would fail. Nobody works here now.
+    /// A git that was killed leaves lock files, with which every later one would fail. Nobody works here now.
     fn unlock(&self) {
         let of_git = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "lock");
         for lock in files_below(&self.git).iter().filter(|path| of_git(path) && !path.starts_with("objects")) {
@@ -139,7 +139,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Commits need an identity, which no agent has to bring (FACTS), and nothing is to run aside.
+    /// Commits need an identity, which agents do not bring (FACTS), and no maintenance may run in the background.
     fn configure(&self, spec: &AgentSpec) -> Result<(), WorkspaceError> {
         let path = self.git.join("config");
         let mut config = fs::read_to_string(&path).unwrap_or_default();
@@ -153,7 +153,7 @@ impl Workspace {
         write(&path, config.as_bytes())
     }
 
-    /// Lays the files of `.saihai/clients/CLIENT/` into it, beside what the repository has itself.
+    /// Copies `.saihai/clients/CLIENT/` to where the client looks, but not over files of the repository.
     fn copy_client_files(&self, spec: &WorkspaceSpec<'_>) -> Result<Vec<String>, WorkspaceError> {
         let Some((from, directory)) = client_files_source(spec.repository, spec.agent.client) else {
             return Ok(Vec::new());
@@ -173,14 +173,14 @@ impl Workspace {
         Ok(client_files)
     }
 
-    /// Is this path inside, also where an agent has laid links?
+    /// Is this path inside the workspace, also if an agent has put links on the way?
     fn contains(&self, path: &Path) -> bool {
         let exists = path.ancestors().find_map(|above| fs::canonicalize(above).ok());
         let tree = fs::canonicalize(&self.tree).ok();
         exists.zip(tree).is_some_and(|(path, tree)| path.starts_with(tree))
     }
 
-    /// What is never to be committed, although nobody ignores it.
+    /// Keeps client files and scratch files out of commits, although no `.gitignore` names them.
     fn exclude(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
         if spec.isolation == Isolation::Worktree {
             return Ok(());
@@ -188,7 +188,7 @@ impl Workspace {
         let client_files = self.client_files.iter().map(|path| format!("/{path}"));
         let lines: Vec<_> = client_files.chain(spec.agent.scope.scratch.iter().cloned()).collect();
         let info = self.git.join("info");
-        // The agent may have made a link of it, or of the file: whatever is there is replaced.
+        // The agent may have replaced the directory or the file by a link, and we would write elsewhere.
         if !fs::symlink_metadata(&info).is_ok_and(|found| found.is_dir()) {
             let _ = fs::remove_file(&info);
         }
@@ -241,8 +241,8 @@ impl Workspace {
         Ok(policy)
     }
 
-    /// A directory that may be written to, made if it is not there: the kernel knows no others. One
-    /// that leads elsewhere is none.
+    /// A directory that may be written to. It is made if it is missing, because Landlock can only allow what
+    /// exists; `None` if a link leads out of the workspace.
     fn writable(&self, directory: &Path) -> Result<Option<PathBuf>, WorkspaceError> {
         let path = self.tree.join(directory);
         if !self.contains(&path) {
@@ -289,7 +289,7 @@ fn client_files_source(repository: &Path, client: Client) -> Option<(PathBuf, &'
     Some((repository.join(".saihai/clients").join(client.as_str()), directory))
 }
 
-/// What is laid into the workspaces of a client's agents.
+/// What is copied into the workspaces of a client's agents.
 pub(crate) fn client_files(repository: &Path, client: Client) -> Vec<String> {
     let Some((from, directory)) = client_files_source(repository, client) else { return Vec::new() };
     files_below(&from).iter().map(|file| format!("{directory}/{}", file.display())).collect()

@@ -1,6 +1,6 @@
 //! What is done in a workspace on an agent's behalf? Inside its sandbox: its git directory is hostile.
 //!
-//! Nothing that is said here is believed. The commits are fetched from a file, their objects checked,
+//! The runner does not believe the reply: the commits are fetched from a file, their objects are checked,
 //! and the verdict comes from the user's own repository.
 
 use std::collections::BTreeSet;
@@ -19,9 +19,9 @@ use crate::scope::{Patterns, Writable};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WorkspaceRequest {
     pub(crate) action: WorkspaceAction,
-    /// Whose work it is: what a repository says of its user is not meant.
+    /// The author of commits, whatever the repository's configuration says.
     pub(crate) author: Author,
-    /// Where the answer and the commits go.
+    /// Where the reply and the commits go.
     pub(crate) out: PathBuf,
 }
 
@@ -53,7 +53,7 @@ impl Author {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WorkspaceAction {
-    /// Commit what is left uncommitted and in scope (V4), and hand the commits over.
+    /// Commit what is left uncommitted and in scope (V4), and write the commits to a bundle.
     BundleCommits { message: String, scope: Scope, client_files: Vec<String>, known: Vec<String> },
     /// Say what is there, and change nothing.
     Inspect,
@@ -72,13 +72,13 @@ pub(crate) struct WorkspaceReply {
     pub(crate) bundled: bool,
 }
 
-/// What is read of a file, or believed of an answer, at most.
+/// The most that is read of a file or of a reply.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// How every bundle begins. What does not may be a link to a repository, in git's eyes.
+/// How every bundle begins. Another file git would take for a repository, or for a link to one.
 const BUNDLE: [&[u8]; 2] = [b"# v2 git bundle\n", b"# v3 git bundle\n"];
 
-/// The answer to an errand. Whatever ran inside may have put anything in its place.
+/// The reply to a request. A program of the agent's may have put anything in its place.
 pub(crate) fn read_reply(out: &Path) -> io::Result<WorkspaceReply> {
     let mut text = Vec::new();
     plain_file(&reply_file(out))?.take(MOST_BYTES).read_to_end(&mut text)?;
@@ -108,7 +108,7 @@ fn reply_file(out: &Path) -> PathBuf {
     out.join("answer.json")
 }
 
-/// Does the errand that comes through stdin, in the current directory.
+/// Carries out the request that comes through stdin, in the current directory.
 pub fn run_workspace_request() -> ExitCode {
     let run = || -> io::Result<()> {
         let request: WorkspaceRequest = serde_json::from_reader(io::stdin())?;
@@ -155,7 +155,7 @@ fn bundle_commits(
     let (writable, scratch) = (Writable::new(scope, client_files), Patterns::new(&scope.scratch));
     let ours = |path: &String| writable.allows(path) && !scratch.matches(path);
     let changes = uncommitted()?;
-    // What is staged whole needs nothing more; and git knows no path that it was told to forget.
+    // What is staged whole needs no `git add`, which would fail for a path whose removal is staged.
     let staged: BTreeSet<_> = changes.iter().filter(|change| change.staged).map(|change| change.path.clone()).collect();
     let (commit, mut left): (Vec<_>, Vec<_>) = changes.into_iter().map(|change| change.path).partition(ours);
     let (unresolved, commit): (Vec<_>, Vec<_>) = commit.into_iter().partition(|path| has_markers(path));
@@ -180,7 +180,7 @@ fn bundle_commits(
     let bundle = bundle.to_string_lossy();
     create.extend([&bundle, "HEAD", "--not"]);
     create.extend(known.iter().map(String::as_str));
-    // There is none if there is nothing new.
+    // Git makes none if there is nothing new.
     let bundled = run(&create).is_ok();
     Ok(WorkspaceReply { head, committed: commit, left, bundled })
 }
@@ -206,7 +206,7 @@ fn uncommitted() -> io::Result<Vec<Change>> {
         .collect())
 }
 
-/// A file in which a conflict was left as git had marked it. A link may lead to what never ends.
+/// Does the file still have git's conflict markers? A link is not followed: it may lead to a file without end.
 fn has_markers(path: &str) -> bool {
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
@@ -221,7 +221,7 @@ fn has_markers(path: &str) -> bool {
 }
 
 fn merge_target(author: &Author, target: &str) -> io::Result<WorkspaceReply> {
-    // One that was begun before is gone on with.
+    // A merge that an earlier session began is continued.
     if run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_err() {
         let merge = ["merge", "--quiet", "--no-edit", "--no-verify", "--message", "Merge the target branch", target];
         if let Err(error) = run_as(author, &merge) {

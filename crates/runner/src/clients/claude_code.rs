@@ -21,7 +21,7 @@ pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch
     launch.interrupt = true;
     launch.stdin = Some(launch.prompt(assignment));
     launch.arguments(["-p", "--output-format", "stream-json", "--verbose"]);
-    // The project's settings are laid into the workspace; the user's own are not for agents.
+    // The project's settings are copied into the workspace; the user's own are not for agents.
     launch.arguments(["--setting-sources", "project", "--dangerously-skip-permissions", "--strict-mcp-config"]);
     if let Some(url) = assignment.mcp_url {
         let path = assignment.run.join("mcp.json");

@@ -73,7 +73,7 @@ fn secrets(login: &Value) -> Vec<String> {
 
 fn secrets_of(name: &str, value: &Value) -> Vec<String> {
     match value.as_str() {
-        // What is shorter is no secret, and would blacken half the log.
+        // Shorter values are no secrets, and to redact them would garble the log.
         Some(text) if SECRET_FIELDS.contains(&name) && text.len() >= 8 => vec![text.to_owned()],
         Some(_) => Vec::new(),
         None => secrets(value),

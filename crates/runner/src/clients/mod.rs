@@ -78,7 +78,7 @@ pub struct CannotLaunch {
     pub hint: String,
 }
 
-/// What a client's output told.
+/// What a client's output said, read to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OutputSummary {
     pub usage: Option<Usage>,

@@ -6,24 +6,24 @@ use serde_json::Value;
 use super::vendor::{VendorFailure, VendorRefusal};
 use super::{OutputSummary, claude_code, codex, gemini, opencode};
 
-/// What is longer is no event that matters, and would take its size in memory several times.
+/// Longer lines are skipped: to parse them takes several times their size, and no event that matters is as long.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-/// Listens to the machine output of a client, line by line.
+/// Reads the machine output of a client, line by line.
 #[derive(Debug)]
 pub struct OutputReader {
     client: Client,
     state: OutputState,
 }
 
-/// What was told so far.
+/// What the output has said so far.
 #[derive(Debug, Default)]
 pub(super) struct OutputState {
     pub(super) session: Option<String>,
     pub(super) usage: Option<Usage>,
-    /// What it is stuck in and tries again; forgotten as soon as something moves.
+    /// The failure that the client tries to get over; forgotten as soon as it does.
     pub(super) waiting: Option<VendorFailure>,
-    /// What it gave up over.
+    /// The failure that the client gave up on.
     pub(super) failed: Option<VendorFailure>,
     /// What it said at the end, where only the exit code tells what that means.
     pub(super) final_message: Option<(String, Timestamp)>,
@@ -32,7 +32,7 @@ pub(super) struct OutputState {
 }
 
 impl OutputState {
-    /// The vendor answers: whatever the trouble was, it is over.
+    /// The vendor answers again, so earlier failures are over.
     pub(super) fn recovered(&mut self) {
         self.waiting = None;
         self.failed = None;
@@ -54,7 +54,7 @@ impl OutputReader {
         Self { client, state: OutputState::default() }
     }
 
-    /// A line of its output, heard `now`. What is no event is for people.
+    /// Reads a line that came `now`. Lines that are no JSON object are meant for people.
     pub fn line(&mut self, line: &[u8], now: Timestamp) {
         if line.len() > LONGEST_LINE {
             return;
@@ -69,8 +69,8 @@ impl OutputReader {
         }
     }
 
-    /// What it all means, now that the client has ended; `None` is the end by a signal. Trouble that it
-    /// got over is none.
+    /// What the output means now that the client has ended; no exit code is an end by a signal. Failures that
+    /// the client got over do not count.
     pub fn finish(self, exit_code: Option<i32>) -> OutputSummary {
         let Self { client, state } = self;
         let failure = match (exit_code, client) {
@@ -96,7 +96,7 @@ pub(super) fn tokens(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
-/// Dollars in millionths. None is told by some as nothing.
+/// Dollars in millionths. Some clients print zero where they do not know.
 pub(super) fn micros(dollars: &Value) -> Option<u64> {
     let micros = (dollars.as_f64()? * 1e6).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates, and is positive")]

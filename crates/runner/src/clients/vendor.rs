@@ -2,17 +2,17 @@
 
 use board::{Client, Span, Timestamp, VendorTrouble};
 
-/// How long a limit holds whose end nobody told.
+/// How long a limit is taken to last if the vendor does not say.
 const DEFAULT_LIMIT: Span = Span::seconds(60);
 
-/// How long a limit holds at least. Told to come back in a second, a client has done so several times
-/// before it ends: to start it again at once is what got it refused (F33).
+/// How long a limit is taken to last at least. A client that was told to come back in a second has tried so
+/// several times before it ended: to start it again at once would be refused again (F33).
 const SHORTEST_LIMIT: Span = Span::seconds(10);
 
-/// No vendor's limit is longer; what says so is misread.
+/// No vendor's limit lasts longer; a time beyond this was misread.
 const LONGEST_LIMIT: Span = Span::minutes(32 * 24 * 60);
 
-/// What is told of a vendor's own words.
+/// How much of the vendor's message is quoted.
 const LONGEST_QUOTE: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

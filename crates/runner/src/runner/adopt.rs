@@ -1,4 +1,4 @@
-//! What went on while no runner was there (R3)?
+//! What became of the sessions of an earlier runner (R3)?
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Supervisor {
                 Ok(ShimState::Missing) | Err(_) => {
                     ended += 1;
                     kill_marked(spawn_of(found)).await;
-                    let exit = ExitRecord::because(EndReason::Lost, "nothing was found of it");
+                    let exit = ExitRecord::because(EndReason::Lost, "its process is gone and left no record");
                     self.inner.ended(found.id, found.generation, exit).await;
                 }
             }
@@ -54,7 +54,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Shims whose session is over on the board, or was never there.
+    /// Ends shims whose session is over on the board, or was never there.
     async fn stop_orphans(&self) {
         let board = self.inner.project.board();
         let entries = std::fs::read_dir(self.inner.host.paths.sessions()).into_iter().flatten().flatten();

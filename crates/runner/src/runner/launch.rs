@@ -79,7 +79,7 @@ impl Inner {
         logins::remember(&run, &launch.logins)?;
         self.host.grant_common_access(&mut policy, &board.settings, &[&home, &temporary]);
         policy.execute.extend(launch.readable);
-        // Its own programs, where it has a PATH of its own.
+        // The agent's definition may add programs of its own by a PATH.
         let own_path = spec.env.get("PATH").map(|path| path.0.as_str()).unwrap_or_default();
         policy.execute.extend(std::env::split_paths(own_path).filter(|path| path.is_absolute()));
         policy.read.extend(launch.stdin.clone());
@@ -89,7 +89,8 @@ impl Inner {
         }
         let mut env = self.host.environment(&home, &temporary);
         if task.is_some() && board.settings.isolation == Isolation::Worktree {
-            // A worktree's configuration is the user's, and that of the user's HOME is out of reach.
+            // A worktree has the repository's configuration, which need not name anybody, and the user's HOME,
+            // which usually does, is out of reach.
             env.extend(Author::of(spec).identity());
         }
         env.extend(spec.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
@@ -183,7 +184,7 @@ impl Inner {
         })?;
         let branch = task.branch_name();
         let kept = Workspace::at(&root, &self.host.repository, isolation).exists();
-        // Work whose workspace is gone goes on from its commits.
+        // If the workspace is gone, the work continues from the commits that were fetched.
         let work = main.commit(&refs.work()).await;
         let work = match work {
             Some(work) if !main.is_ancestor(&work, &target).await? => Some(work),
@@ -194,7 +195,7 @@ impl Inner {
             (Some(base), Some(work)) => (base, work),
             (Some(_) | None, _) => (target.clone(), target.clone()),
         };
-        // A ref keeps it, whatever the user collects (FACTS).
+        // The ref protects the commit from `git gc` in the user's repository (FACTS).
         main.run(&["update-ref", &refs.base(), &base]).await?;
         self.report(Command::RecordBranch { task: task.id, branch: branch.clone(), base: base.clone() }).await;
         let workspace_spec = WorkspaceSpec {

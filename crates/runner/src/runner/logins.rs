@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The largest login that anybody has.
+/// Larger files are no logins.
 const LARGEST: u64 = 64 * 1024;
 
 fn list(run: &Path) -> PathBuf {
     run.join("logins.json")
 }
 
-/// Remembers which copy is of which file, and what that was: the runner that sees the end may be another.
+/// Records which copy belongs to which file, and that file's digest. On disk, because another runner may
+/// see the session's end.
 pub(super) fn remember(run: &Path, logins: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     if logins.is_empty() {
         return Ok(());
@@ -25,8 +26,8 @@ pub(super) fn remember(run: &Path, logins: &[(PathBuf, PathBuf)]) -> io::Result<
     fs::write(list(run), serde_json::to_vec(&known)?)
 }
 
-/// Gives a renewed login back, unless the user has renewed it meanwhile. It is the agent that wrote
-/// it, so it must at least look like what it was.
+/// Copies a renewed login back, unless the user's own has changed meanwhile. The agent could write
+/// anything there, so the new one must at least have the same fields.
 pub(super) fn return_renewed(run: &Path) {
     let known = fs::read(list(run)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let known: Vec<(PathBuf, PathBuf, Option<u64>)> = known.unwrap_or_default();

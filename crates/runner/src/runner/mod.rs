@@ -32,10 +32,10 @@ const LEASE_RENEWAL: Duration = Duration::from_secs(20);
 /// How long a client may live on after its report or logout (V2).
 const END_AFTER_REPORT: Duration = Duration::from_secs(60);
 
-/// What could not be done now is tried again after this.
+/// When something that failed is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How often it is looked again whether there is room on the disk.
+/// How often a full disk is looked at again.
 const DISK_RECHECK: Duration = Duration::from_secs(15);
 
 /// What a runner may do.
@@ -56,12 +56,12 @@ impl Options {
     pub const DISK_FLOOR: u64 = 1 << 30;
 }
 
-/// What a runner tells whoever watches it, beyond what the log says.
+/// What a runner tells its user beyond the events in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Nothing is started: the disk is too full.
     DiskFull { free: u64, floor: u64 },
-    /// Sessions that went on while no runner was there.
+    /// Sessions of an earlier runner that were found at the start.
     Adopted { running: usize, ended: usize },
     /// Something that will be tried again.
     Problem(String),
@@ -81,24 +81,24 @@ struct Inner {
     notices: mpsc::UnboundedSender<Notice>,
 }
 
-/// A session that this runner sees to.
+/// A session that this runner is responsible for.
 #[derive(Debug)]
 struct SupervisedSession {
     generation: Generation,
     stop_handle: StopHandle,
     /// Its process runs, or is about to.
     running: bool,
-    /// When a client that has reported must be gone.
+    /// When a client that has reported or logged out is ended.
     must_end_by: Option<Instant>,
     last_call: Timestamp,
 }
 
-/// What the tasks of a runner tell its loop.
+/// What the runner's background tasks send to its loop.
 #[derive(Debug)]
 enum SupervisorMessage {
     /// The process is over, and the board knows.
     ProcessEnded(SessionId),
-    /// Its work was judged, or is not to be.
+    /// Its work was examined, or does not have to be any more.
     Examined(SessionId),
 }
 
@@ -126,14 +126,15 @@ impl Inner {
         self.project.clock().now()
     }
 
-    /// Tells the board something that it may know already, or not care about any more.
+    /// Reports a fact, and tries until it is stored. A refusal is final: the board knows it already, or
+    /// the session is over.
     async fn report(&self, command: Command) {
         loop {
             match self.project.submit(self.actor(), command.clone()).await {
                 Ok(_) | Err(ControlError::Refused(_)) => return,
                 Err(error) => {
                     // A fact must not be lost because the disk is full for a moment (F42).
-                    self.warn(format!("the board cannot be told: {error}"));
+                    self.warn(format!("cannot report to the board: {error}"));
                     tokio::time::sleep(RETRY).await;
                 }
             }
@@ -153,7 +154,7 @@ impl Inner {
     }
 }
 
-/// The runner's own view of what it has started.
+/// The loop's own state: what it has started.
 struct Supervisor {
     inner: Arc<Inner>,
     live: BTreeMap<SessionId, SupervisedSession>,
@@ -162,7 +163,7 @@ struct Supervisor {
     disk_full: bool,
 }
 
-/// Somebody who should be started.
+/// An agent that should be started, and what for.
 struct StartCandidate {
     order: (board::Priority, std::cmp::Reverse<Timestamp>),
     agent: AgentId,
@@ -184,9 +185,9 @@ impl Supervisor {
         renewal.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             let board = boards.borrow_and_update().clone();
-            // A store that cannot be written to for a moment is no reason to leave the agents alone.
+            // Agents that run are still watched while the store cannot be written to.
             let wake = self.reconcile(&board).await.unwrap_or_else(|error| {
-                self.inner.warn(format!("nothing can be started: {error}"));
+                self.inner.warn(format!("cannot start sessions: {error}"));
                 Some(Instant::now() + RETRY)
             });
             tokio::select! {
@@ -230,8 +231,7 @@ impl Supervisor {
         }
     }
 
-    /// Brings what runs to what should run. The answer is when it must be looked at again though
-    /// nothing has happened.
+    /// Makes what runs match what should run. Returns when to look again even if nothing happens.
     async fn reconcile(&mut self, board: &Arc<Board>) -> Result<Option<Instant>, ControlError> {
         self.stop_unwanted(board);
         self.examine_ended(board);
@@ -240,13 +240,13 @@ impl Supervisor {
         Ok(must_end_by.chain(wake).min())
     }
 
-    /// Ends what is over, and what should not go on.
+    /// Stops processes whose session is over or may not go on.
     fn stop_unwanted(&mut self, board: &Board) {
         let now = Instant::now();
         for (id, live) in &mut self.live {
             let Ok(session) = board.session(*id) else { continue };
             if !session.is_live() || session.generation != live.generation {
-                // Lost: whatever runs under that name is a ghost.
+                // The board has given the session up, so this process works for nobody.
                 live.stop_handle.stop();
                 continue;
             }
@@ -293,7 +293,7 @@ impl Supervisor {
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.order));
         for candidate in candidates {
             if self.live.values().filter(|live| live.running).count() >= self.slots(board) {
-                // One that ends makes room, and is told of.
+                // A session that ends makes room, and wakes the loop.
                 break;
             }
             if !self.start(board, candidate).await? {
@@ -321,7 +321,7 @@ impl Supervisor {
         !full
     }
 
-    /// Who should be started, and until when others cool down.
+    /// Who should be started, and when the first of those that cool down may be.
     fn candidates(&self, board: &Board) -> (Vec<StartCandidate>, Option<Timestamp>) {
         let (mut found, mut until) = (Vec::new(), None::<Timestamp>);
         let now = self.inner.now();
@@ -351,7 +351,7 @@ impl Supervisor {
         let mut answers: Vec<_> = tasks
             .map(|task| (staff_task(board, agent, task, now), (task.priority, std::cmp::Reverse(task.created_at))))
             .collect();
-        // Somebody waits at the other end.
+        // A person waits for the answer, so a chat goes first.
         let chat = Some(agent).filter(|_| only.is_none()).and_then(|agent| staff_chat(board, agent, now));
         answers.extend(chat.map(|answer| (answer, (board::Priority::Critical, std::cmp::Reverse(Timestamp(0))))));
         answers

@@ -14,7 +14,7 @@ use super::{Inner, SupervisorMessage};
 use crate::verify::{Examined, Examiner, VerifyError, Work};
 use crate::workspace::Workspace;
 
-/// How long it waits before it looks again whether the user's files are out of the way.
+/// How long it waits before it looks again whether the user's changes are still in the way.
 const RECHECK: Duration = Duration::from_secs(2);
 
 /// Where work waits to be examined.
@@ -53,7 +53,7 @@ impl MergeQueue {
         Self { items, queued, shutdown, worker }
     }
 
-    /// Queues work, once.
+    /// Queues a session's work, unless it is queued already.
     pub(super) fn push(&self, session: SessionId, generation: Generation, stop_handle: StopHandle) {
         let new = self.queued.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(session);
         if new {
@@ -61,7 +61,7 @@ impl MergeQueue {
         }
     }
 
-    /// Ends what is being examined, checks included. The next runner begins anew.
+    /// Ends the examination that runs, with its checks. The next runner examines the work again.
     pub(super) async fn close(self) {
         self.shutdown.cancel();
         drop(self.items);
@@ -70,7 +70,7 @@ impl MergeQueue {
 }
 
 impl Inner {
-    /// Examines until there is something to tell the board, and tells it; nothing if it is broken off.
+    /// Examines until there is a result for the board. There is none if the runner shuts down.
     async fn examine(&self, item: &QueueItem, shutdown: &CancellationToken) {
         let mut reported = None;
         let mut delay = RECHECK;
@@ -86,7 +86,8 @@ impl Inner {
                     examining.await
                 }
             };
-            // A check that was broken off says nothing about the work; a merge that happened does.
+            // A check that the shutdown has ended says nothing about the work, but a merge that happened must be
+            // reported.
             let merged = matches!(&examined, Ok(Examined::Facts(facts)) if matches!(facts.merge, Merge::Merged { .. }));
             if shutdown.is_cancelled() && !merged {
                 return;
@@ -121,7 +122,7 @@ impl Inner {
         }
     }
 
-    /// What is to be examined; `None` if that is settled.
+    /// What is to be examined; `None` if the board does not wait for it any more.
     fn work(&self, item: &QueueItem) -> Option<Work> {
         let board = self.project.board();
         let session = board.session(item.session).ok()?;
@@ -172,7 +173,7 @@ impl Inner {
         let root = self.host.paths.workspace(work.task.id);
         let aside = root.with_extension(format!("broken-{}", work.session));
         let tree = Workspace::at(&root, &self.host.repository, work.settings.isolation).tree;
-        // A worktree lies elsewhere.
+        // In worktree mode the files lie in the user's repository.
         let apart = (!tree.starts_with(&root)).then(|| tree.with_extension(format!("broken-{}", work.session)));
         let moved = apart.map_or(Ok(()), |apart| std::fs::rename(&tree, apart));
         if let Err(error) = moved.and_then(|()| std::fs::rename(&root, &aside)) {

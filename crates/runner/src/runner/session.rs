@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Inner, SupervisorMessage};
 use crate::shim::{ExitRecord, Shim, StopReason};
 
-/// Ends a session, in one of two ways.
+/// Ends a session: `stop` breaks it off, `finish` counts as a good end (V2).
 #[derive(Clone, Debug, Default)]
 pub(super) struct StopHandle {
     stopped: CancellationToken,
@@ -31,7 +31,7 @@ impl StopHandle {
     }
 }
 
-/// What a claim gave us, and nobody else.
+/// What only the runner knows that has claimed the session.
 pub(super) struct Claimed {
     pub(super) spawn: SpawnId,
     pub(super) credential: NewSecret,
@@ -60,7 +60,7 @@ pub(super) async fn claim(
     }
 }
 
-/// Starts the client of a claimed session and sees to it until the board knows how it ended.
+/// Starts the client of a claimed session and watches it until the board knows how it ended.
 pub(super) fn supervise_claimed(
     inner: Arc<Inner>,
     session: Session,
@@ -72,7 +72,7 @@ pub(super) fn supervise_claimed(
         let (id, generation) = (session.id, session.generation);
         let launched = tokio::select! {
             launched = inner.launch(&session, &claimed) => launched,
-            // A workspace that is half made is known as such.
+            // A workspace that is half made has no `ready` file, and is made anew.
             () = stop_handle.stopped().cancelled() => Err(ExitRecord::because(EndReason::Stopped, "stopped before it ran")),
         };
         let exit = match launched {
@@ -90,7 +90,7 @@ pub(super) fn supervise_claimed(
     });
 }
 
-/// The same for a session that was running when this runner came.
+/// The same for a session that ran already when this runner started.
 pub(super) fn supervise_adopted(
     inner: Arc<Inner>,
     session: SessionId,
@@ -117,7 +117,7 @@ async fn watch(shim: &Shim, stop_handle: &StopHandle) -> ExitRecord {
 }
 
 impl Inner {
-    /// Tells the board how a process ended, and clears away what only it needed.
+    /// Reports how a process ended, and removes what only that process needed.
     pub(super) async fn ended(&self, session: SessionId, generation: Generation, exit: ExitRecord) {
         let run = self.host.paths.session(session);
         let ExitRecord { end, output_summary, .. } = exit;

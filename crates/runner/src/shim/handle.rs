@@ -1,4 +1,4 @@
-//! How does the runner hold a shim that is not bound to its life?
+//! How does the runner start, find and end shims, which may outlive it?
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -56,8 +56,7 @@ pub enum ShimState {
 impl Shim {
     /// Starts a shim. It is no part of us: it goes on when we end.
     pub async fn start(plan: &ShimPlan) -> io::Result<Started> {
-        // What we were started with may be open for writing anywhere, and the kernel confines only what
-        // is opened later.
+        // Files that we inherited may be open for writing, and Landlock does not confine what is open already.
         close_fds::set_fds_cloexec_threadsafe(3, &[]);
         let mut command = Command::new("/proc/self/exe");
         command.arg("shim").env_clear().env(MARKER, &plan.spawn).current_dir(&plan.directory);
@@ -69,7 +68,7 @@ impl Shim {
             stdin.write_all(&text).await?;
         }
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
-        // Somebody has to reap it while we are there.
+        // Reaped here, so that it does not stay a zombie as long as we run.
         tokio::spawn(async move { child.wait().await });
         let Some(StartupMessage::Shim(identity)) = next_message(&mut lines).await else {
             return Err(io::Error::other("the shim ended at once"));
@@ -84,9 +83,10 @@ impl Shim {
         Ok(Started { shim, lines })
     }
 
-    /// What is there of a session's shim, whoever started it.
+    /// What is left of a session's shim, whichever runner started it.
     pub fn find(directory: &Path, spawn: &str) -> io::Result<ShimState> {
-        // In this order: a shim writes its record and then ends.
+        // The process before the record: a shim writes its record and then ends, so one that is gone and has
+        // no record even now was killed.
         let identity: Option<Identity> = plan::read_whole(&plan::shim_file(directory));
         let handle = identity.as_ref().and_then(Identity::open);
         if let Some(exit) = plan::read_whole(&plan::exit_file(directory)) {
@@ -131,7 +131,7 @@ impl Shim {
     }
 }
 
-/// Ends whatever carries the marker of a spawn whose shim is gone.
+/// Kills every process with the marker of a spawn whose shim is gone, and returns when none is left.
 pub async fn kill_marked(spawn: &str) {
     loop {
         let left = marked(spawn);

@@ -1,4 +1,4 @@
-//! Who is the first process of a client's own world?
+//! What does the first process in a client's namespace do?
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -18,7 +18,7 @@ use super::plan::ShimPlan;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum InitMessage {
-    /// If the shim is gone now, so am I.
+    /// From here on the shim's death kills init too.
     Ready,
     Started,
     Failed(String),
@@ -33,7 +33,8 @@ pub fn init() -> ExitCode {
     let run = || -> io::Result<()> {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let (mut to_shim, mut from_shim) = (socket.try_clone()?, BufReader::new(socket));
-        // First this, then the word, then the plan: whichever of us dies when, nothing is left over.
+        // In this order, so that nothing is left over: if the shim dies before this line, no plan comes; if
+        // it dies after it, the kernel kills us.
         set_parent_process_death_signal(Some(Signal::KILL))?;
         send(&mut to_shim, &InitMessage::Ready)?;
         let mut plan = String::new();
@@ -70,7 +71,7 @@ fn start(plan: &ShimPlan) -> Result<u32, String> {
         Some(path) => File::open(path).map(Stdio::from).map_err(|error| format!("{}: {error}", path.display()))?,
         None => Stdio::null(),
     };
-    // After mounting, which is refused from here on.
+    // After mounting: a confined process may not mount.
     if let Some(policy) = &plan.sandbox {
         policy.enforce().map_err(|error| {
             format!("{error}. Set `sandbox: best_effort` in .saihai/config.yaml to start agents unconfined.")

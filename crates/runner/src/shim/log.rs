@@ -15,7 +15,7 @@ pub(crate) struct LogWriter {
     file: Option<File>,
     /// Bytes of output in all; a segment is named by where it begins.
     position: u64,
-    /// Of these, what is not in the file yet: a line is too little for a system call.
+    /// The end of it, which is not in the file yet: it is written once per read and not once per line.
     pending: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! The shim: a small process around each client, which outlives whoever started it (R3).
+//! The shim: a small process around each client, which goes on when the runner ends (R3).
 //!
 //! ```text
 //! runner ─ plan through a pipe ─► shim (own session; log, limits, exit record)

@@ -36,13 +36,13 @@ pub struct ShimPlan {
     pub interrupt: bool,
     /// Values that must not appear in the log.
     pub secrets: Vec<String>,
-    /// Whose output it is, if that means anything.
+    /// Whose output it is; `None` if it is not read for meaning.
     pub client: Option<Client>,
 }
 
 pub const GRACE: Duration = Duration::from_secs(5);
 
-/// Why whoever runs a shim ends it.
+/// Why the runner ends a shim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -93,7 +93,7 @@ pub(crate) fn stop_file(directory: &Path) -> PathBuf {
     directory.join("stop.json")
 }
 
-/// Touched when the agent calls the server: that it is silent does not mean that it stalls.
+/// Touched when the agent calls the server: an agent that prints nothing but calls does not stall.
 pub(crate) fn last_call_file(directory: &Path) -> PathBuf {
     directory.join("called")
 }

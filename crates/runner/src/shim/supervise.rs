@@ -22,7 +22,7 @@ use crate::process::{Identity, MARKER, descendants, marked, signal_all};
 /// A line of output that does not end is cut here.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Runs the client of the plan that comes through stdin to its end, whatever becomes of whoever sent it.
+/// Runs the client of the plan that comes through stdin to its end, also if the runner is gone meanwhile.
 pub fn supervise() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,7 +35,7 @@ pub fn supervise() -> ExitCode {
 
 fn run() -> io::Result<()> {
     let plan: ShimPlan = serde_json::from_reader(io::stdin())?;
-    // It fails for the leader of a group, who has a session or does not need one.
+    // It fails if we lead a process group. Then we are no part of the runner's group anyway.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
     let (signals, wake) = UnixStream::pair()?;
@@ -54,7 +54,7 @@ fn run() -> io::Result<()> {
     plan::write_whole(&plan::exit_file(&plan.directory), &exit)
 }
 
-/// To whoever started it, if that one still listens.
+/// To the runner that started us, if it still listens.
 fn send(message: &StartupMessage) {
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
@@ -111,7 +111,7 @@ struct ClientProcess<'a> {
     log: LogWriter,
     reader: Option<OutputReader>,
     began: Instant,
-    /// When it was last heard of.
+    /// When it last printed something or called the server.
     last_activity: Instant,
     /// Why it is being ended, and when it has to be over.
     ending: Option<(EndCause, Instant)>,
@@ -165,7 +165,7 @@ impl<'a> ClientProcess<'a> {
                 self.end = Some(ExitRecord::because(EndReason::Lost, format!("cannot watch: {error}")).end);
             }
         }
-        // Before the rest of its output is read: what holds a pipe open would keep us.
+        // Kill first, read the rest after: a descendant that holds a pipe open would keep us reading.
         let _ = self.init.kill();
         let _ = self.init.wait();
         end_all(&self.plan.spawn);
@@ -183,7 +183,7 @@ impl<'a> ClientProcess<'a> {
             let (out, err) = (fd(&self.out).transpose()?, fd(&self.err).transpose()?);
             let mut fds =
                 vec![PollFd::new(self.from_init.get_ref(), PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
-            // A stream that has ended is not asked about, but keeps its place.
+            // A stream that has ended keeps its index, by a descriptor that is polled for nothing.
             let unused = self.signals.as_fd();
             fds.push(out.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
             fds.push(err.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
@@ -194,6 +194,7 @@ impl<'a> ClientProcess<'a> {
             }
             fds.iter().map(|fd| !fd.revents().is_empty()).collect()
         };
+        // The output goes first: the message from init may say that the client has ended, and end this loop.
         if ready[2] {
             self.read(false);
         }
@@ -216,7 +217,7 @@ impl<'a> ClientProcess<'a> {
     fn read_init_message(&mut self) -> io::Result<()> {
         let mut line = String::new();
         if self.from_init.read_line(&mut line)? == 0 {
-            // Whoever killed it has killed all that it held.
+            // init was killed, and its whole namespace with it.
             let signal = Some("SIGKILL".to_owned());
             self.end = Some(ProcessEnd { signal, ..ProcessEnd::because(EndReason::Signaled) });
             return Ok(());
@@ -240,7 +241,7 @@ impl<'a> ClientProcess<'a> {
         Ok(())
     }
 
-    /// When something has to be looked at though nothing happens.
+    /// When a limit is reached if nothing happens before.
     fn next_limit(&self) -> Instant {
         match self.ending {
             Some((_, over)) => over,
@@ -262,6 +263,8 @@ impl<'a> ClientProcess<'a> {
         } else if now >= self.began + self.plan.wall {
             self.ask_to_end(EndCause::Limit(EndReason::TimedOut));
         } else if let Some(age) = self.last_call().filter(|age| self.plan.stall.is_some_and(|stall| *age < stall)) {
+            // A call of the agent counts as activity. Always a little later than before, so that an old file time
+            // cannot make this loop spin.
             self.last_activity = now.checked_sub(age).unwrap_or(now).max(self.last_activity + Duration::from_millis(1));
         } else {
             self.ask_to_end(EndCause::Limit(EndReason::Stalled));

@@ -30,7 +30,7 @@ impl Examiner<'_> {
         if dod.checks.is_empty() && dod.setup.is_none() {
             return Ok(Vec::new());
         }
-        // Whatever an earlier run has left must not change the files under this one.
+        // A process left over from an earlier run must not change the files under this one.
         kill_marked(&self.spawn()).await;
         let copy = self.verification_copy(commit).await?;
         let mut results = Vec::new();
@@ -84,7 +84,7 @@ impl Examiner<'_> {
         let (tree, git) = (root.join("tree"), root.join("git"));
         let copy = VerificationCopy { tree, git, home: root.join("home"), temporary: root.join("tmp") };
         if copy.check_out(commit).await.is_err() {
-            // Whatever a check has done to it: a new one costs only time.
+            // A check may have broken the copy. A new one costs only time.
             remove_all(&root)?;
             init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
             copy.check_out(commit).await?;
@@ -101,7 +101,7 @@ impl VerificationCopy {
         let git = AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree));
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
         git.run(&["clean", "-ffdq"]).await?;
-        // Checks may look at their repository, and one of them may have put another in its place.
+        // Checks may use git, so `.git` must lead to our git directory. An earlier check may have replaced it.
         let link = self.tree.join(".git");
         let points = format!("gitdir: {}\n", self.git.display());
         if std::fs::read_to_string(&link).ok().as_deref() != Some(&points) {
@@ -116,11 +116,11 @@ impl VerificationCopy {
     }
 }
 
-/// A check has three outcomes, and one that did not run is none that passed (F66).
+/// A check that did not run, or not to its end, has not passed (F66).
 fn outcome(end: &ProcessEnd) -> CheckOutcome {
     match (end.reason, end.exit_code) {
         (EndReason::Exited, Some(0)) => CheckOutcome::Pass,
-        // The shell's words for "not found" and "cannot be executed".
+        // The shell's exit codes for "cannot be executed" and "not found".
         (EndReason::Exited, Some(126 | 127)) => CheckOutcome::DidNotRun,
         (EndReason::Exited | EndReason::Signaled, _) => CheckOutcome::Fail,
         (EndReason::TimedOut | EndReason::Stalled, _) => CheckOutcome::TimedOut,

@@ -12,8 +12,8 @@ use crate::workspace::{Workspace, make_directory, write};
 use crate::workspace_git::{self, Author, WorkspaceAction, WorkspaceReply, WorkspaceRequest};
 
 impl Examiner<'_> {
-    /// Has what is left uncommitted committed (V4), and fetches the commits. They come through a
-    /// file, which can hold nothing but objects, and the objects are checked.
+    /// Commits what the agent left uncommitted (V4), inside the sandbox, and fetches the commits. They come
+    /// as a bundle: a file that can hold nothing but objects, which git checks.
     pub(super) async fn fetch(&self) -> Result<String, VerifyError> {
         let (main, workspace) = (self.main(), self.workspace());
         let target = self.target().await?;
@@ -57,7 +57,7 @@ impl Examiner<'_> {
                 &to,
             ];
             main.run(&fetch).await.map_err(|error| match error {
-                // They will not get any better.
+                // The bundle is bad, and another try would not change that.
                 GitError::Failed { message, .. } => unreadable(format!("its commits are refused: {message}")),
                 GitError::Run(_)
                 | GitError::TimedOut { .. }
@@ -65,7 +65,7 @@ impl Examiner<'_> {
                 | GitError::Cancelled { .. } => error.into(),
             })?;
         } else {
-            // Nothing new: it says where it stands, which must be somewhere known.
+            // Nothing new: its HEAD must be a commit that the repository has already.
             let head = main.commit(&reply.head).await.unwrap_or_else(|| self.work.base.clone());
             main.run(&["update-ref", &reference, &head]).await?;
         }
@@ -73,7 +73,7 @@ impl Examiner<'_> {
         let head = main.commit(&reference).await.unwrap_or_else(|| self.work.base.clone());
         if !main.output(&["merge-base", &self.work.base, &head]).await?.status.success() {
             main.run(&["update-ref", &reference, before.as_deref().unwrap_or(&self.work.base)]).await?;
-            return Err(unreadable(format!("its commits do not go back to {}", self.work.base)));
+            return Err(unreadable(format!("its commits have no history in common with {}", self.work.base)));
         }
         self.update_branch(&main, before.as_deref(), &head).await;
         Ok(head)
@@ -87,13 +87,13 @@ impl Examiner<'_> {
             tracing::info!(branch = %self.work.branch, "the branch was moved by somebody else, and is left alone");
             return;
         }
-        // In a worktree of its own the branch is where the agent left it.
+        // In worktree mode the branch is there already, and this changes nothing.
         let old = now.unwrap_or_else(|| "0".repeat(head.len()));
         let _ = main.run(&["update-ref", "-m", "saihai: work of the task", &branch, head, &old]).await;
     }
 }
 
-/// A workspace in which something is done for its agent, inside the agent's sandbox.
+/// Runs git in a workspace, inside the agent's sandbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkspaceSandbox<'a> {
     pub(crate) host: &'a RunnerHost,
@@ -139,9 +139,9 @@ impl WorkspaceSandbox<'_> {
         let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
         let reason = exit.end.error.unwrap_or(said);
         match exit.end.reason {
-            // It said that it cannot, or never ended: that is the workspace's doing.
+            // Git failed or never ended: the cause is in the workspace.
             EndReason::Exited | EndReason::TimedOut | EndReason::Stalled => Err(unreadable(reason)),
-            // Killed from outside: whatever is there is still there, and it is tried again.
+            // Killed from outside: nothing is wrong with the workspace, so it is tried again.
             EndReason::Signaled | EndReason::LaunchFailed | EndReason::Stopped | EndReason::Lost => {
                 Err(std::io::Error::other(format!("git was ended in the workspace: {reason}")).into())
             }

@@ -1,4 +1,4 @@
-//! How does the target move? By compare-and-swap, and never under a user's feet (V6).
+//! How does the target branch move? By compare-and-swap, and never over a user's own changes (V6).
 
 use std::path::PathBuf;
 
@@ -7,18 +7,18 @@ use git::{AsyncGit, GitError};
 use super::{Examiner, VerifyError};
 
 pub(super) enum MoveOutcome {
-    /// The target has the commit, and that was looked at.
+    /// The target has the commit, and that was verified.
     Moved,
     /// The target is not what it was.
     TargetChanged,
-    /// The user's own files would be touched.
+    /// Uncommitted changes of the user are in the way.
     LocalChanges { reason: String, files: Vec<String> },
 }
 
 impl Examiner<'_> {
     pub(super) async fn move_target(&self, target: &str, commit: &str, head: &str) -> Result<MoveOutcome, VerifyError> {
         let main = self.main();
-        // Before, so that after a crash it is known what was being merged.
+        // Recorded before the target moves: after a crash it tells what was being merged.
         let refs = self.work.refs();
         let intent = format!("update {} {commit}\nupdate {} {head}\n", refs.merged(), refs.merged_work());
         main.run_with(&["update-ref", "--stdin"], &intent).await?;

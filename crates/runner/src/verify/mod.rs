@@ -1,4 +1,4 @@
-//! Is the work done? Fetched, merged aside, checked, and only then moved into the target (V4 to V6).
+//! Is the work good? It is fetched, merged into a candidate, checked, and only then moved into the target (V4 to V6).
 
 mod candidate;
 mod checks;
@@ -21,7 +21,7 @@ use crate::workspace::{Workspace, WorkspaceError, client_files};
 
 pub(crate) use self::fetch::WorkspaceSandbox;
 
-/// The most time git has for one errand in a workspace.
+/// How long git may take for one request in a workspace.
 const GIT_TIME_LIMIT: Duration = Duration::from_secs(300);
 
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +93,7 @@ impl Examiner<'_> {
         })
     }
 
-    /// Looks at the work, and merges it if everything is well.
+    /// Examines the work, and merges it if everything is well.
     pub(crate) async fn examine(&self) -> Result<Examined, VerifyError> {
         let head = self.fetch().await?;
         loop {
@@ -117,7 +117,7 @@ impl Examiner<'_> {
                     facts.merge = Merge::Merged { commit };
                     return Ok(Examined::Facts(facts));
                 }
-                // Somebody else was first: what was tested is not what would be there.
+                // The target moved while the checks ran: what was tested is not what a merge would give now.
                 MoveOutcome::TargetChanged => {}
                 MoveOutcome::LocalChanges { reason, files } => {
                     facts.merge = Merge::Waiting { reason, files };
@@ -153,7 +153,9 @@ impl Examiner<'_> {
         workspace
     }
 
-    /// Work that is in the target already is done: before a crash, or by hand (F72).
+    /// The facts about work that is in the target already: it was merged by hand, or just before a crash that
+    /// kept it from being reported (F72). Without this it would be merged twice, or be rejected because
+    /// it changes nothing any more.
     async fn merged_before(&self, head: &str, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
         let main = self.main();
         let work = git::merged::Work {
@@ -170,7 +172,7 @@ impl Examiner<'_> {
         };
         let changed =
             main.paths(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", &self.work.base, head]).await?;
-        // Its checks ran before it was merged; whoever merges by hand answers for them.
+        // The checks ran before that merge; a person who merges by hand answers for them.
         let passed = |check: &board::Check| board::CheckResult {
             name: check.name.clone(),
             outcome: CheckOutcome::Pass,

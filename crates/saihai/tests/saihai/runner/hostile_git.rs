@@ -197,7 +197,7 @@ fn an_unrelated_history_is_rejected() {
     let task = team.start("Stray");
     let mut up = team.up();
     let detail = rejected(&team, &task);
-    assert!(detail.contains("go back to"), "{detail}");
+    assert!(detail.contains("no history in common"), "{detail}");
     assert_eq!(team.merged("src/x"), None);
     assert!(up.is_running());
     up.stop();

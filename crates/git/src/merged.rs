@@ -17,7 +17,7 @@ use crate::refs::{TaskRefs, branch_ref};
 
 /// What is looked for, and where.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub struct TaskWork {
     /// The last commit of the work.
     pub tip: String,
     /// The commit where it began, if that was recorded.
@@ -39,7 +39,7 @@ pub enum Placement {
     /// The target has it since `commit`; after a squash by hand that is the target as it is now.
     InTarget {
         commit: String,
-        evidence: Evidence,
+        found_by: FoundBy,
     },
     /// Every commit is in the target, but none of them is this work's own.
     NoOwnCommits,
@@ -47,8 +47,8 @@ pub enum Placement {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    Recorded,
+pub enum FoundBy {
+    Record,
     Ancestry,
     Squash,
 }
@@ -71,27 +71,27 @@ pub fn of_branch(
         return Ok(Placement::NotInTarget);
     };
     let (base, branch) = (base.map(str::to_owned), Some(branch.to_owned()));
-    placement(git, &Work { tip, base, target, branch, refs, reported_merges: None })
+    placement(git, &TaskWork { tip, base, target, branch, refs, reported_merges: None })
 }
 
 /// Where is this work?
-pub fn placement(git: &Git, work: &Work) -> Result<Placement, GitError> {
+pub fn placement(git: &Git, work: &TaskWork) -> Result<Placement, GitError> {
     let nothing_new = git.is_ancestor(&work.tip, &work.target)?;
-    let found = |commit: &str, evidence| Placement::InTarget { commit: commit.to_owned(), evidence };
+    let found = |commit: &str, found_by| Placement::InTarget { commit: commit.to_owned(), found_by };
     if let Some(merged) = recorded(git, work, nothing_new)? {
-        Ok(found(&merged, Evidence::Recorded))
+        Ok(found(&merged, FoundBy::Record))
     } else if !nothing_new {
         let squashed = is_squashed(git, work)?;
-        Ok(if squashed { found(&work.target, Evidence::Squash) } else { Placement::NotInTarget })
+        Ok(if squashed { found(&work.target, FoundBy::Squash) } else { Placement::NotInTarget })
     } else if has_own_commits(git, work)? {
-        Ok(found(&work.tip, Evidence::Ancestry))
+        Ok(found(&work.tip, FoundBy::Ancestry))
     } else {
         Ok(Placement::NoOwnCommits)
     }
 }
 
 /// The commit that Saihai itself made of this work, if the target has it.
-fn recorded(git: &Git, work: &Work, nothing_new: bool) -> Result<Option<String>, GitError> {
+fn recorded(git: &Git, work: &TaskWork, nothing_new: bool) -> Result<Option<String>, GitError> {
     let Some(merged) = git.commit(&work.refs.merged()) else { return Ok(None) };
     let same_work = || git.commit(&work.refs.merged_work()).as_deref() == Some(&work.tip);
     let unreported = |reported: &Vec<String>| nothing_new && !reported.contains(&merged);
@@ -100,7 +100,7 @@ fn recorded(git: &Git, work: &Work, nothing_new: bool) -> Result<Option<String>,
 }
 
 /// Does work whose tip is in the target have commits of its own?
-fn has_own_commits(git: &Git, work: &Work) -> Result<bool, GitError> {
+fn has_own_commits(git: &Git, work: &TaskWork) -> Result<bool, GitError> {
     // A base that is not there any more says as little as none.
     let base = work.base.as_ref().filter(|base| git.commit(base).is_some());
     if let Some(base) = base
@@ -126,7 +126,7 @@ fn was_committed_to(git: &Git, branch: &str, base_known: bool) -> bool {
     if reflog.is_empty() { base_known } else { !reflog.lines().all(only_set) }
 }
 
-fn is_squashed(git: &Git, work: &Work) -> Result<bool, GitError> {
+fn is_squashed(git: &Git, work: &TaskWork) -> Result<bool, GitError> {
     let tree = |commit: &str| git.run(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")]);
     let Some(fork) = git.fork(&work.tip, &work.target) else { return Ok(false) };
     if tree(&fork)? == tree(&work.tip)? {

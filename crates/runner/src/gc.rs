@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
-use git::merged::{Placement, Work, placement};
+use git::merged::{Placement, TaskWork, placement};
 use git::{AsyncGit, TaskRefs, branch_ref};
 
 use crate::host::RunnerHost;
@@ -43,13 +43,13 @@ pub enum Leftover {
 
 /// A leftover, and why it is removed or kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct GcFinding {
     pub leftover: Leftover,
     pub remove: bool,
     pub reason: String,
 }
 
-impl Finding {
+impl GcFinding {
     fn removable(leftover: Leftover, reason: impl Into<String>) -> Self {
         Self { leftover, remove: true, reason: reason.into() }
     }
@@ -60,7 +60,7 @@ impl Finding {
 }
 
 /// All leftovers of a project, and which of them may be removed.
-pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Finding> {
+pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<GcFinding> {
     let mut found = sessions(host, board, now);
     for entry in entries(&host.paths.workspaces()) {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -80,7 +80,7 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Finding> {
+fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<GcFinding> {
     let mut found = Vec::new();
     for path in entries(&host.paths.sessions()) {
         let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<SessionId>().ok());
@@ -91,17 +91,17 @@ fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<Finding> {
         }
         if let Ok(ShimState::Running(shim)) = Shim::find(&path, "") {
             let leftover = Leftover::Process { session: id, path, pid: shim.identity().pid };
-            found.push(Finding::removable(leftover, "its session is over, and it still runs"));
+            found.push(GcFinding::removable(leftover, "its session is over, and it still runs"));
             continue;
         }
         let ended = session.and_then(|session| session.ended_at);
         let leftover = Leftover::Session { session: id, path };
         match ended {
             Some(ended) if now - ended > KEEP_LOGS => {
-                found.push(Finding::removable(leftover, format!("the session ended {} ago", now - ended)));
+                found.push(GcFinding::removable(leftover, format!("the session ended {} ago", now - ended)));
             }
             Some(_) => {}
-            None => found.push(Finding::removable(leftover, "the board knows no such session")),
+            None => found.push(GcFinding::removable(leftover, "the board knows no such session")),
         }
     }
     found
@@ -114,31 +114,31 @@ async fn workspace(
     id: TaskId,
     path: PathBuf,
     aside: bool,
-) -> Finding {
+) -> GcFinding {
     let leftover = Leftover::Workspace { task: id, path: path.clone() };
     let keep = Span::seconds(i64::try_from(board.settings.keep_failed).unwrap_or(i64::MAX / 1000));
     let age = board.task(id).map(|task| now - task.status_at);
     if aside {
-        return Finding::kept(leftover, "git cannot read it; look at it and remove it yourself");
+        return GcFinding::kept(leftover, "git cannot read it; look at it and remove it yourself");
     }
     match (board.task(id), age) {
-        (Ok(task), _) if task.live.is_some() => return Finding::kept(leftover, format!("{id} has a session")),
+        (Ok(task), _) if task.live.is_some() => return GcFinding::kept(leftover, format!("{id} has a session")),
         (Ok(task), Ok(age)) => match task.status {
             Status::Done => {}
             Status::Failed | Status::Cancelled if age > keep => {}
             Status::Failed | Status::Cancelled => {
-                return Finding::kept(leftover, format!("{id} is {} since {age}; kept for {keep}", task.status));
+                return GcFinding::kept(leftover, format!("{id} is {} since {age}; kept for {keep}", task.status));
             }
             Status::Backlog | Status::Todo | Status::InProgress | Status::Blocked => {
-                return Finding::kept(leftover, format!("{id} is {}", task.status));
+                return GcFinding::kept(leftover, format!("{id} is {}", task.status));
             }
         },
         (Ok(_), Err(_)) | (Err(_), _) => {}
     }
     match unsaved(host, board, id, &path).await {
-        Ok(None) => Finding::removable(leftover, "its work is in the repository"),
-        Ok(Some(what)) => Finding::kept(leftover, format!("it holds work that is nowhere else: {what}")),
-        Err(error) => Finding::kept(leftover, format!("it cannot be examined: {error}")),
+        Ok(None) => GcFinding::removable(leftover, "its work is in the repository"),
+        Ok(Some(what)) => GcFinding::kept(leftover, format!("it holds work that is nowhere else: {what}")),
+        Err(error) => GcFinding::kept(leftover, format!("it cannot be examined: {error}")),
     }
 }
 
@@ -164,7 +164,7 @@ async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, root: &Path) ->
 }
 
 /// The branch of a task whose work is in the target.
-async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Finding> {
+async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<GcFinding> {
     let main = AsyncGit::in_repository(&host.repository);
     let name = task.branch.clone()?;
     let commit = main.commit(&branch_ref(&name)).await?;
@@ -173,21 +173,21 @@ async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<Finding
     let left_there = main.commit(&refs.work()).await.as_ref() == Some(&commit);
     let base = task.base_commit.clone();
     let (tip, branch) = (commit.clone(), Some(name.clone()));
-    let work = Work { tip, base, target, branch, refs, reported_merges: None };
+    let work = TaskWork { tip, base, target, branch, refs, reported_merges: None };
     let placement = main.call(move |git| placement(git, &work)).await.unwrap_or(Placement::NotInTarget);
     let leftover = Leftover::Branch { task: task.id, name, commit: commit.clone() };
     if !left_there {
-        return Some(Finding::kept(leftover, "it is not where Saihai left it"));
+        return Some(GcFinding::kept(leftover, "it is not where Saihai left it"));
     }
     Some(match placement {
         // Without commits of its own nothing is lost with it.
-        Placement::InTarget { .. } | Placement::NoOwnCommits => Finding::removable(leftover, "it is merged"),
-        Placement::NotInTarget => Finding::kept(leftover, "it is not in the target"),
+        Placement::InTarget { .. } | Placement::NoOwnCommits => GcFinding::removable(leftover, "it is merged"),
+        Placement::NotInTarget => GcFinding::kept(leftover, "it is not in the target"),
     })
 }
 
 /// Removes what was found to be removable.
-pub async fn remove(host: &RunnerHost, board: &Board, found: &Finding) -> Result<(), String> {
+pub async fn remove(host: &RunnerHost, board: &Board, found: &GcFinding) -> Result<(), String> {
     match &found.leftover {
         Leftover::Workspace { path, .. } => {
             remove_workspace(host, path, board.settings.isolation).await.map_err(|error| error.to_string())

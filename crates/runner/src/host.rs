@@ -45,7 +45,7 @@ const INHERITED_VARIABLES: [&str; 18] = [
 
 /// A program that runs to its end in a sandbox.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct SandboxJob<'a> {
     /// The marker in the environment of everything that it starts.
     pub(crate) spawn: &'a str,
     /// Where its log and its record go.
@@ -104,7 +104,7 @@ impl RunnerHost {
     /// Runs a program to its end, or ends it when it is cancelled.
     pub(crate) async fn run(
         &self,
-        job: Job<'_>,
+        job: SandboxJob<'_>,
         settings: &Settings,
         cancellation: &CancellationToken,
     ) -> io::Result<(ExitRecord, SessionLog)> {
@@ -145,7 +145,7 @@ pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
     let paths = RunnerPaths::new(scratch, &"probe".parse().map_err(|error: board::BadId| error.to_string())?);
     let host = RunnerHost { repository: scratch.to_owned(), paths, user: User::default() };
     let settings = Settings::new("probe".parse().map_err(|error: board::BadId| error.to_string())?);
-    let job = Job {
+    let job = SandboxJob {
         spawn: &format!("probe:{}", scratch.display()),
         directory: &scratch.join("probe"),
         program: Path::new("/bin/sh"),

@@ -13,14 +13,14 @@ pub(crate) const MARKER: &str = "SAIHAI_SPAWN";
 
 /// What no two processes share: the boot of the machine, the pid and the start time together (R4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct ProcessIdentity {
     pub boot: String,
     pub pid: u32,
     /// In ticks since the boot.
     pub started: u64,
 }
 
-impl Identity {
+impl ProcessIdentity {
     pub fn of_self() -> io::Result<Self> {
         Self::of(std::process::id())
     }

@@ -1,7 +1,7 @@
 //! F61, F67, F72, V6: each way in which work can be in the target, and each in which it only seems so.
 
 use git::TaskRefs;
-use git::merged::{Evidence, Placement, Work, of_branch, placement};
+use git::merged::{FoundBy, Placement, TaskWork, of_branch, placement};
 
 use crate::scratch::Scratch;
 
@@ -11,8 +11,8 @@ fn refs() -> TaskRefs {
     TaskRefs::of("tsk_1")
 }
 
-fn found(commit: impl Into<String>, evidence: Evidence) -> Placement {
-    Placement::InTarget { commit: commit.into(), evidence }
+fn found(commit: impl Into<String>, found_by: FoundBy) -> Placement {
+    Placement::InTarget { commit: commit.into(), found_by }
 }
 
 /// As the command line asks: by the branch.
@@ -24,7 +24,7 @@ fn of(scratch: &Scratch, base: &str) -> Placement {
 /// As the merge queue asks: by the commit that was fetched, without a branch to look at.
 #[track_caller]
 fn fetched(scratch: &Scratch, base: &str, tip: &str, reported: &[&str]) -> Placement {
-    let work = Work {
+    let work = TaskWork {
         tip: tip.to_owned(),
         base: Some(base.to_owned()),
         target: scratch.head(),
@@ -44,8 +44,8 @@ fn a_merge_commit_is_found_by_ancestry() {
     assert_eq!(of(&scratch, &base), Placement::NotInTarget);
     scratch.run(&["merge", "--quiet", "--no-ff", "--no-edit", BRANCH]);
     scratch.commit("more");
-    assert_eq!(of(&scratch, &base), found(&tip, Evidence::Ancestry));
-    assert_eq!(fetched(&scratch, &base, &tip, &[]), found(&tip, Evidence::Ancestry));
+    assert_eq!(of(&scratch, &base), found(&tip, FoundBy::Ancestry));
+    assert_eq!(fetched(&scratch, &base, &tip, &[]), found(&tip, FoundBy::Ancestry));
 }
 
 /// F61: on the target's own line only the branch's reflog tells whose work it is.
@@ -55,11 +55,11 @@ fn a_fast_forward_is_found_by_the_reflog() {
     let base = scratch.head();
     let tip = scratch.commit_on(BRANCH, "a");
     scratch.run(&["merge", "--quiet", "--ff-only", BRANCH]);
-    assert_eq!(of(&scratch, &base), found(&tip, Evidence::Ancestry));
+    assert_eq!(of(&scratch, &base), found(&tip, FoundBy::Ancestry));
     assert_eq!(fetched(&scratch, &base, &tip, &[]), Placement::NoOwnCommits);
     // Without a reflog the recorded base is the proof, and without that there is none.
     std::fs::remove_file(scratch.path().join(".git/logs/refs/heads").join(BRANCH)).unwrap();
-    assert_eq!(of(&scratch, &base), found(&tip, Evidence::Ancestry));
+    assert_eq!(of(&scratch, &base), found(&tip, FoundBy::Ancestry));
     let without_base = of_branch(&scratch.git, BRANCH, None, "main", refs()).unwrap();
     assert_eq!(without_base, Placement::NoOwnCommits);
 }
@@ -101,8 +101,8 @@ fn a_squash_is_found_by_what_it_changed() {
     scratch.run(&["merge", "--quiet", "--squash", BRANCH]);
     scratch.run(&["commit", "--quiet", "--message=squashed"]);
     let target = scratch.commit("more");
-    assert_eq!(of(&scratch, &base), found(&target, Evidence::Squash));
-    assert_eq!(fetched(&scratch, &base, &tip, &[]), found(&target, Evidence::Squash));
+    assert_eq!(of(&scratch, &base), found(&target, FoundBy::Squash));
+    assert_eq!(fetched(&scratch, &base, &tip, &[]), found(&target, FoundBy::Squash));
     scratch.run(&["revert", "--no-edit", "HEAD~1"]);
     assert_eq!(of(&scratch, &base), Placement::NotInTarget, "it was taken back");
 }
@@ -133,8 +133,8 @@ fn a_recorded_merge_counts_once_the_target_has_it() {
     scratch.run(&["merge", "--quiet", "--ff-only", &squashed]);
     std::fs::write(scratch.path().join("a"), "changed since\n").unwrap();
     scratch.run(&["commit", "--quiet", "--all", "--message=later"]);
-    assert_eq!(of(&scratch, &base), found(&squashed, Evidence::Recorded));
-    assert_eq!(fetched(&scratch, &base, &tip, &[&squashed]), found(&squashed, Evidence::Recorded));
+    assert_eq!(of(&scratch, &base), found(&squashed, FoundBy::Record));
+    assert_eq!(fetched(&scratch, &base, &tip, &[&squashed]), found(&squashed, FoundBy::Record));
 }
 
 /// V6, F72: a merge just before a crash counts though its workspace is gone, unless it was reported before.
@@ -147,7 +147,7 @@ fn an_unreported_merge_is_found_without_its_work() {
     let merge = scratch.head();
     scratch.run(&["update-ref", &refs().merged(), &merge]);
     scratch.run(&["update-ref", &refs().merged_work(), &tip]);
-    assert_eq!(fetched(&scratch, &base, &base, &[]), found(&merge, Evidence::Recorded));
+    assert_eq!(fetched(&scratch, &base, &base, &[]), found(&merge, FoundBy::Record));
     assert_eq!(fetched(&scratch, &base, &base, &[&merge]), Placement::NoOwnCommits);
 }
 
@@ -157,5 +157,5 @@ fn a_base_that_is_gone_is_ignored() {
     let scratch = Scratch::new();
     let tip = scratch.commit_on(BRANCH, "a");
     scratch.run(&["merge", "--quiet", "--no-ff", "--no-edit", BRANCH]);
-    assert_eq!(of(&scratch, &"1".repeat(40)), found(&tip, Evidence::Ancestry));
+    assert_eq!(of(&scratch, &"1".repeat(40)), found(&tip, FoundBy::Ancestry));
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::session::StopHandle;
 use super::{Inner, SupervisorMessage};
-use crate::verify::{Examined, Examiner, VerifyError, Work};
+use crate::verify::{Examined, Examiner, SessionWork, VerifyError};
 use crate::workspace::Workspace;
 
 /// How long it waits before it looks again whether the user's changes are still in the way.
@@ -123,7 +123,7 @@ impl Inner {
     }
 
     /// What is to be examined; `None` if the board does not wait for it any more.
-    fn work(&self, item: &QueueItem) -> Option<Work> {
+    fn work(&self, item: &QueueItem) -> Option<SessionWork> {
         let board = self.project.board();
         let session = board.session(item.session).ok()?;
         if session.status != SessionStatus::Verifying || session.generation != item.generation {
@@ -136,7 +136,7 @@ impl Inner {
             Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
         };
         let of_task = board.sessions.values().filter(|session| session.task() == Some(task.id));
-        Some(Work {
+        Some(SessionWork {
             session: item.session,
             branch: task.branch_name(),
             base: task.base_commit.clone()?,
@@ -152,7 +152,7 @@ impl Inner {
         self.report(Command::ExamineWorkspace { session, generation, facts: Box::new(facts) }).await;
     }
 
-    async fn conclude(&self, item: &QueueItem, work: &Work, facts: WorkspaceFacts) {
+    async fn conclude(&self, item: &QueueItem, work: &SessionWork, facts: WorkspaceFacts) {
         self.report_facts(item, facts).await;
         let board = self.project.board();
         if board.task(work.task.id).is_ok_and(|task| task.status == Status::Done) {
@@ -161,7 +161,7 @@ impl Inner {
         }
     }
 
-    async fn remove_workspace(&self, work: &Work) {
+    async fn remove_workspace(&self, work: &SessionWork) {
         let root = self.host.paths.workspace(work.task.id);
         if let Err(error) = crate::gc::remove_workspace(&self.host, &root, work.settings.isolation).await {
             self.warn(error.to_string());
@@ -169,7 +169,7 @@ impl Inner {
     }
 
     /// Nothing is thrown away: a workspace that git cannot read is kept under another name.
-    fn set_aside(&self, work: &Work) {
+    fn set_aside(&self, work: &SessionWork) {
         let root = self.host.paths.workspace(work.task.id);
         let aside = root.with_extension(format!("broken-{}", work.session));
         let tree = Workspace::at(&root, &self.host.repository, work.settings.isolation).tree;

@@ -12,14 +12,14 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Interest};
 use tokio::process::{ChildStdout, Command};
 
 use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
-use crate::process::{Identity, MARKER, marked, signal_all};
+use crate::process::{MARKER, ProcessIdentity, marked, signal_all};
 
 /// A shim that runs, or ran when it was last looked at.
 #[derive(Debug)]
 pub struct Shim {
     directory: PathBuf,
     spawn: String,
-    identity: Identity,
+    identity: ProcessIdentity,
     /// Readable once it has ended.
     handle: AsyncFd<OwnedFd>,
 }
@@ -87,8 +87,8 @@ impl Shim {
     pub fn find(directory: &Path, spawn: &str) -> io::Result<ShimState> {
         // The process before the record: a shim writes its record and then ends, so one that is gone and has
         // no record even now was killed.
-        let identity: Option<Identity> = plan::read_whole(&plan::shim_file(directory));
-        let handle = identity.as_ref().and_then(Identity::open);
+        let identity: Option<ProcessIdentity> = plan::read_whole(&plan::shim_file(directory));
+        let handle = identity.as_ref().and_then(ProcessIdentity::open);
         if let Some(exit) = plan::read_whole(&plan::exit_file(directory)) {
             return Ok(ShimState::Exited(Box::new(exit)));
         }
@@ -101,7 +101,7 @@ impl Shim {
         })
     }
 
-    pub fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &ProcessIdentity {
         &self.identity
     }
 

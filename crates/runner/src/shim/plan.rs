@@ -10,7 +10,7 @@ use board::{Client, EndReason, ProcessEnd};
 use serde::{Deserialize, Serialize};
 
 use crate::clients::OutputSummary;
-use crate::process::Identity;
+use crate::process::ProcessIdentity;
 use crate::sandbox::Policy;
 
 /// All that a shim has to know. It comes through a pipe: it holds a credential, and is never on disk (S3).
@@ -74,7 +74,7 @@ impl ExitRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StartupMessage {
-    Shim(Identity),
+    Shim(ProcessIdentity),
     /// The client runs.
     Client,
     Failed(String),

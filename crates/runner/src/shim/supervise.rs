@@ -17,7 +17,7 @@ use super::init::InitMessage;
 use super::log::LogWriter;
 use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
 use crate::clients::{OutputReader, OutputSummary};
-use crate::process::{Identity, MARKER, descendants, marked, signal_all};
+use crate::process::{MARKER, ProcessIdentity, descendants, marked, signal_all};
 
 /// A line of output that does not end is cut here.
 const LONGEST_LINE: usize = 1 << 20;
@@ -40,7 +40,7 @@ fn run() -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     let (signals, wake) = UnixStream::pair()?;
     signal_hook::low_level::pipe::register(SIGTERM, wake)?;
-    let identity = Identity::of_self()?;
+    let identity = ProcessIdentity::of_self()?;
     plan::write_whole(&plan::shim_file(&plan.directory), &identity)?;
     send(&StartupMessage::Shim(identity));
     let exit = match ClientProcess::start(&plan, signals) {

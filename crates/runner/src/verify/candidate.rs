@@ -3,7 +3,7 @@
 use board::{GoalType, MergeStrategy};
 use git::{AsyncGit, GitError};
 
-use super::{VerifyError, Work};
+use super::{SessionWork, VerifyError};
 use crate::scope::Patterns;
 
 #[derive(Clone, Debug)]
@@ -20,7 +20,12 @@ pub(super) struct MergeCandidate {
 }
 
 impl MergeCandidate {
-    pub(super) async fn make(main: &AsyncGit, work: &Work, target: &str, head: &str) -> Result<Self, VerifyError> {
+    pub(super) async fn make(
+        main: &AsyncGit,
+        work: &SessionWork,
+        target: &str,
+        head: &str,
+    ) -> Result<Self, VerifyError> {
         let count = main.run(&["rev-list", "--count", &format!("{target}..{head}"), "--"]).await?;
         let commits = count.parse().unwrap_or(0);
         let merge = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, head];
@@ -58,7 +63,7 @@ impl MergeCandidate {
     }
 
     /// The goals of the task's type that it does not meet (V5).
-    pub(super) fn goals_unmet(&self, work: &Work) -> Vec<String> {
+    pub(super) fn goals_unmet(&self, work: &SessionWork) -> Vec<String> {
         let goals =
             work.settings.goals.iter().filter(|(of, _)| *of == work.task.task_type).flat_map(|(_, goals)| goals);
         let unmet = goals.filter(|goal| {

@@ -7,7 +7,7 @@ use board::{CheckOutcome, CheckResult, EndReason, ProcessEnd};
 use git::AsyncGit;
 
 use super::{Examiner, VerifyError};
-use crate::host::Job;
+use crate::host::SandboxJob;
 use crate::sandbox::Policy;
 use crate::shim::kill_marked;
 use crate::workspace::{init_sharing_objects, make_directory, remove_all, write};
@@ -59,7 +59,7 @@ impl Examiner<'_> {
         policy.read.push(copy.git.clone());
         self.host.grant_common_access(&mut policy, settings, &[&copy.tree, &copy.home, &copy.temporary]);
         let directory = self.host.paths.session(self.work.session).join("check");
-        let job = Job {
+        let job = SandboxJob {
             spawn: &self.spawn(),
             directory: &directory,
             program: Path::new("/bin/sh"),

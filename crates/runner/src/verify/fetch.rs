@@ -7,7 +7,7 @@ use git::{AsyncGit, GitError, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use super::{Examiner, GIT_TIME_LIMIT, VerifyError};
-use crate::host::{Job, RunnerHost};
+use crate::host::{RunnerHost, SandboxJob};
 use crate::workspace::{Workspace, make_directory, write};
 use crate::workspace_git::{self, Author, WorkspaceAction, WorkspaceReply, WorkspaceRequest};
 
@@ -120,7 +120,7 @@ impl WorkspaceSandbox<'_> {
         host.grant_common_access(&mut policy, settings, &[&home, out]);
         let program = std::env::current_exe()?;
         policy.execute.push(program.clone());
-        let job = Job {
+        let job = SandboxJob {
             spawn: &format!("{}-git", host.spawn_marker(self.task)),
             directory: &directory.join("shim"),
             program: &program,

@@ -40,7 +40,7 @@ pub enum VerifyError {
 
 /// The work of a session, to be judged.
 #[derive(Clone, Debug)]
-pub(crate) struct Work {
+pub(crate) struct SessionWork {
     pub(crate) session: SessionId,
     pub(crate) task: Task,
     pub(crate) spec: AgentSpec,
@@ -51,7 +51,7 @@ pub(crate) struct Work {
     pub(crate) reported_merges: Vec<String>,
 }
 
-impl Work {
+impl SessionWork {
     fn refs(&self) -> TaskRefs {
         TaskRefs::of(self.task.id)
     }
@@ -66,7 +66,7 @@ impl Work {
 pub(crate) struct Examiner<'a> {
     pub(crate) project: &'a Project,
     pub(crate) host: &'a RunnerHost,
-    pub(crate) work: &'a Work,
+    pub(crate) work: &'a SessionWork,
     pub(crate) cancellation: &'a CancellationToken,
 }
 
@@ -158,7 +158,7 @@ impl Examiner<'_> {
     /// it changes nothing any more.
     async fn merged_before(&self, head: &str, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
         let main = self.main();
-        let work = git::merged::Work {
+        let work = git::merged::TaskWork {
             tip: head.to_owned(),
             base: Some(self.work.base.clone()),
             target: target.to_owned(),

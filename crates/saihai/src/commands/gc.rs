@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use clap::Args;
-use runner::gc::{Finding, Leftover, find, remove};
+use runner::gc::{GcFinding, Leftover, find, remove};
 use runner::{RunnerHost, RunnerPaths};
 use serde_json::json;
 
@@ -63,7 +63,7 @@ impl Gc {
     }
 
     /// Only with a person's word, or --yes (C4).
-    fn ask(&self, context: &Context, found: &[Finding], going: usize) -> Result<(), Failure> {
+    fn ask(&self, context: &Context, found: &[GcFinding], going: usize) -> Result<(), Failure> {
         let unasked = || {
             Failure::new(
                 crate::failure::Exit::Refused,
@@ -84,7 +84,7 @@ impl Gc {
         if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(unasked()) }
     }
 
-    fn line(&self, found: &Finding) -> String {
+    fn line(&self, found: &GcFinding) -> String {
         let does = match (found.remove, self.dry_run) {
             (true, true) => "would remove",
             (true, false) => "removed     ",
@@ -93,7 +93,7 @@ impl Gc {
         clean(&format!("{does} {}: {}", name(found), found.reason))
     }
 
-    fn json(&self, found: &Finding) -> serde_json::Value {
+    fn json(&self, found: &GcFinding) -> serde_json::Value {
         let kind = match found.leftover {
             Leftover::Workspace { .. } => "workspace",
             Leftover::Branch { .. } => "branch",
@@ -105,7 +105,7 @@ impl Gc {
     }
 }
 
-fn name(found: &Finding) -> String {
+fn name(found: &GcFinding) -> String {
     match &found.leftover {
         Leftover::Workspace { task, path } => format!("workspace of {task} ({})", path.display()),
         Leftover::Branch { name, .. } => format!("branch {name}"),

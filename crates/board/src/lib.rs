@@ -76,7 +76,7 @@ pub use readiness::{can_start, obstacles};
 pub use refusal::{Code, Refusal, RefusalReason};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{Check, Dod, Fuel, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, Sandbox, Settings};
-pub use staffing::{must_stop, staff_chat, staff_task, staffing};
+pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
     Block, Completion, Conclusion, Context, Kind, Priority, Status, Task, TaskType, Used, Watermarks, slug,
 };

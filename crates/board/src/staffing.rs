@@ -1,5 +1,7 @@
 //! Which agents should be running (A1)?
 
+use std::collections::BTreeSet;
+
 use crate::action::Interrupt;
 use crate::action::StopCause;
 use crate::board::Board;
@@ -29,7 +31,38 @@ pub fn staffing(board: &Board, agent: &AgentId, now: Timestamp) -> Result<Staffi
     Ok(*start.or(answers.first()).or(chat.as_ref()).unwrap_or(&idle))
 }
 
-/// Every session of the agent that should end, for whoever ends them.
+/// Work that could be started, and what staffing says about it.
+#[derive(Clone, Copy, Debug)]
+pub struct StartableWork<'a> {
+    pub agent: &'a Agent,
+    /// `None`: its chat.
+    pub task: Option<&'a Task>,
+    pub answer: Staffing,
+}
+
+/// Everything that could be started now or later: tasks in progress without a session, and chats that the owner
+/// waits for. It costs as much as there is to start, however large the board is (P7).
+pub fn startable_work(board: &Board, now: Timestamp) -> Vec<StartableWork<'_>> {
+    let of_task = |task| -> Option<StartableWork<'_>> {
+        let task: &Task = task;
+        let agent = board.agents.get(task.assignee.as_ref()?)?;
+        Some(StartableWork { agent, task: Some(task), answer: staff_task(board, agent, task, now) })
+    };
+    let asked: BTreeSet<&AgentId> = board
+        .unread_from_owner()
+        .filter_map(|message| match &message.to {
+            Party::Agent(agent) => Some(agent),
+            Party::Owner | Party::System => None,
+        })
+        .collect();
+    let of_chat = |id: &AgentId| -> Option<StartableWork<'_>> {
+        let agent = board.agents.get(id)?;
+        Some(StartableWork { agent, task: None, answer: staff_chat(board, agent, now)? })
+    };
+    board.unattended_tasks().filter_map(of_task).chain(asked.into_iter().filter_map(of_chat)).collect()
+}
+
+/// The answer for a session that should end; `None` while it may go on.
 pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staffing> {
     // Whoever drives a session by hand ends it; nobody else could.
     if session.driver == Driver::Hand {

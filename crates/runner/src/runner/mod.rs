@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::{
-    Action, Actor, Agent, AgentId, Board, Command, Driver, Generation, Purpose, RunnerId, Session, SessionId,
-    SessionStatus, Staffing, TaskId, Timestamp, must_stop, staff_chat, staff_task,
+    Action, Actor, AgentId, Board, Command, Driver, Generation, Purpose, RunnerId, Session, SessionId, SessionStatus,
+    Staffing, StartableWork, TaskId, Timestamp, must_stop, startable_work,
 };
 use control::{ControlError, Project, Subject, Traced};
 use tokio::sync::mpsc;
@@ -325,36 +325,22 @@ impl Supervisor {
     fn candidates(&self, board: &Board) -> (Vec<StartCandidate>, Option<Timestamp>) {
         let (mut found, mut until) = (Vec::new(), None::<Timestamp>);
         let now = self.inner.now();
-        for agent in board.agents.values().filter(|agent| agent.active) {
-            for (answer, order) in self.answers(board, agent, now) {
-                match answer.action {
-                    Action::Start => {
-                        let purpose = answer.purpose.unwrap_or(Purpose::Chat);
-                        found.push(StartCandidate { order, agent: agent.id().clone(), purpose, answer });
-                    }
-                    Action::NoChange | Action::Stop => until = until.into_iter().chain(answer.until).min(),
+        let only = self.inner.options.only;
+        let mine = |work: &StartableWork<'_>| only.is_none_or(|only| work.task.is_some_and(|task| task.id == only));
+        for StartableWork { agent, task, answer } in startable_work(board, now).into_iter().filter(mine) {
+            match answer.action {
+                Action::Start => {
+                    // A person waits for the answer, so a chat goes first.
+                    let order = task.map_or((board::Priority::Critical, std::cmp::Reverse(Timestamp(0))), |task| {
+                        (task.priority, std::cmp::Reverse(task.created_at))
+                    });
+                    let purpose = task.map_or(Purpose::Chat, |task| Purpose::Task(task.id));
+                    found.push(StartCandidate { order, agent: agent.id().clone(), purpose, answer });
                 }
+                Action::NoChange | Action::Stop => until = until.into_iter().chain(answer.until).min(),
             }
         }
         (found, until)
-    }
-
-    fn answers(
-        &self,
-        board: &Board,
-        agent: &Agent,
-        now: Timestamp,
-    ) -> Vec<(Staffing, (board::Priority, std::cmp::Reverse<Timestamp>))> {
-        let only = self.inner.options.only;
-        let tasks = board.open_tasks(agent.id());
-        let tasks = tasks.into_iter().filter(|task| only.is_none_or(|only| only == task.id));
-        let mut answers: Vec<_> = tasks
-            .map(|task| (staff_task(board, agent, task, now), (task.priority, std::cmp::Reverse(task.created_at))))
-            .collect();
-        // A person waits for the answer, so a chat goes first.
-        let chat = Some(agent).filter(|_| only.is_none()).and_then(|agent| staff_chat(board, agent, now));
-        answers.extend(chat.map(|answer| (answer, (board::Priority::Critical, std::cmp::Reverse(Timestamp(0))))));
-        answers
     }
 
     fn instant_of(&self, at: Timestamp) -> Instant {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use board::{AgentId, Completion, Driver, Hierarchy, ProjectId, Session, TaskId};
+use board::{AgentId, Driver, Hierarchy, ProjectId, Session, TaskId};
 
 use super::Runner;
 use crate::workspace::Workspace;
@@ -20,8 +20,8 @@ impl Runner {
             (Driver::Runner { .. }, Some(task)) => self.tree(task),
             (Driver::Runner { .. }, None) => inner.host.paths.session(session.id).join("view/work"),
             (Driver::Attached, Some(task)) => {
-                let completion = board.task(task).ok()?.completion.unwrap_or(board.settings.completion);
-                Some(self.tree(task)).filter(|_| completion == Completion::Merged)?
+                let needed = board::needs_workspace(&board, agent, board.task(task).ok()?);
+                Some(self.tree(task)).filter(|_| needed)?
             }
             (Driver::Attached, None) | (Driver::Hand, _) => return None,
         };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use board::{AgentSpec, CheckOutcome, Merge, SessionId, Settings, Status, Task, WorkspaceFacts, interrupt};
 use control::Project;
-use git::merged::{Placement, placement};
+use git::merged::{FoundBy, Placement, placement};
 use git::{AsyncGit, GitError, TaskRefs, branch_ref};
 use tokio_util::sync::CancellationToken;
 
@@ -155,7 +155,7 @@ impl Examiner<'_> {
 
     /// The facts about work that is in the target already: it was merged by hand, or just before a crash that
     /// kept it from being reported (F72). Without this it would be merged twice, or be rejected because
-    /// it changes nothing any more.
+    /// it changes nothing any more. Work that only looks like what the target has is judged as any other.
     async fn merged_before(&self, head: &str, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
         let main = self.main();
         let work = git::merged::TaskWork {
@@ -167,8 +167,11 @@ impl Examiner<'_> {
             refs: self.work.refs(),
             reported_merges: Some(self.work.reported_merges.clone()),
         };
-        let Placement::InTarget { commit, .. } = main.call(move |git| placement(git, &work)).await? else {
-            return Ok(None);
+        let commit = match main.call(move |git| placement(git, &work)).await? {
+            Placement::InTarget { commit, found_by: FoundBy::Record | FoundBy::Ancestry } => commit,
+            Placement::InTarget { found_by: FoundBy::Squash, .. }
+            | Placement::NoOwnCommits
+            | Placement::NotInTarget => return Ok(None),
         };
         let changed =
             main.paths(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", &self.work.base, head]).await?;

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, RunnerId, SessionId};
 
 /// Who submits a command. Mandatory: nothing on a board happens by nobody (F17).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// A human with the owner's rights, by name.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -34,7 +35,7 @@ words! {
 }
 
 /// Which files an agent sees and may change, as gitignore patterns (R2).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scope {
     /// When given, only these (and `write`) are checked out.
     pub read: Vec<String>,
@@ -47,7 +48,7 @@ pub struct Scope {
 }
 
 /// An agent as its definition file describes it (R8).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentSpec {
     pub id: AgentId,
     pub name: String,
@@ -109,7 +110,7 @@ impl AgentSpec {
 }
 
 /// A value for an agent's environment: often a key, so it is shown to nobody (S4).
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct EnvValue(pub String);
 

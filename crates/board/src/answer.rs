@@ -1,5 +1,6 @@
 //! What does an agent read when it asks for its next step (N1)?
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::action::{Choice, NextAction};
@@ -12,21 +13,11 @@ use crate::evidence::Rejection;
 use crate::session::{Outcome, Session};
 use crate::task::{Context, Status, Task};
 use crate::tool::Tool;
+use crate::wire::TaskSummary;
 use crate::{Actor, Refusal, SessionId, TaskId, Timestamp};
 
-/// A task in a few words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TaskSummary {
-    pub id: TaskId,
-    pub title: String,
-    pub status: Status,
-    /// Only of the step that is to be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-}
-
 /// Counts of a task's children, never the board itself (N5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
     pub total: usize,
     pub done: usize,
@@ -59,7 +50,7 @@ impl Answer {
         let subtask = match action {
             NextAction::ExecuteSubtask(id) | NextAction::StartSubtask(id) => {
                 let task = board.task(id)?;
-                Some(TaskSummary { description: Some(task.description.clone()), ..summary(task) })
+                Some(TaskSummary::brief(task).with_description(task))
             }
             _ => None,
         };
@@ -71,18 +62,14 @@ impl Answer {
         Ok(Self {
             action,
             tools: legal.tools(action),
-            task: task.map(summary),
+            task: task.map(TaskSummary::brief),
             subtask,
             progress: task.filter(|task| !task.children.is_empty()).map(|task| progress(board, task)),
-            waiting: waiting.map(summary).collect(),
-            children: children.map(summary).collect(),
+            waiting: waiting.map(TaskSummary::brief).collect(),
+            children: children.map(TaskSummary::brief).collect(),
             feedback: task.and_then(|task| task.feedback.clone()),
         })
     }
-}
-
-fn summary(task: &Task) -> TaskSummary {
-    TaskSummary { id: task.id, title: task.title.clone(), status: task.status, description: None }
 }
 
 fn progress(board: &Board, task: &Task) -> Progress {

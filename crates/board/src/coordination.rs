@@ -1,5 +1,6 @@
 //! What can a coordinator be told about an agent (A1)?
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::session::{Purpose, Session};
@@ -37,7 +38,7 @@ words! {
 }
 
 /// What should happen with an agent, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[must_use]
 pub struct Staffing {
     pub action: Action,

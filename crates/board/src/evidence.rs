@@ -1,5 +1,6 @@
 //! What was observed of a session, and what can it come to? The facts and the verdicts, as plain data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
@@ -29,7 +30,7 @@ words! {
 }
 
 /// What the vendor said through the client, as its adapter reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VendorTrouble {
     RateLimited { until: Timestamp },
@@ -37,7 +38,7 @@ pub enum VendorTrouble {
 }
 
 /// How the process ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessEnd {
     pub reason: EndReason,
     pub exit_code: Option<i32>,
@@ -57,7 +58,7 @@ impl ProcessEnd {
 }
 
 /// What the client used, where it tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
@@ -73,7 +74,7 @@ words! {
     CheckOutcome { Pass = "pass", Fail = "fail", TimedOut = "timed_out", DidNotRun = "did_not_run" }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     pub name: String,
     pub outcome: CheckOutcome,
@@ -82,7 +83,7 @@ pub struct CheckResult {
 }
 
 /// What became of the branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Merge {
     NotTried,
@@ -101,7 +102,7 @@ pub enum Merge {
 }
 
 /// What was found in the workspace and its merge candidate (V1, V5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspaceFacts {
     pub commits: u32,
     /// Files that differ between the target's head and the candidate.
@@ -115,7 +116,7 @@ pub struct WorkspaceFacts {
 }
 
 /// Why nothing is concluded, and no attempt charged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Inconclusive {
     Stopped,
@@ -132,7 +133,7 @@ pub enum Inconclusive {
 }
 
 /// Why the work goes back to its agent (V3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
     NoReport,
@@ -167,7 +168,7 @@ impl Rejection {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     None(Inconclusive),

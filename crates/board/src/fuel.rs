@@ -1,5 +1,6 @@
 //! What is left of each bounded allowance, and what happens when one is spent (§9)?
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::action::NextAction;
@@ -10,7 +11,7 @@ use crate::task::Task;
 use crate::{Seq, Span};
 
 /// What is left, for people to see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RemainingFuel {
     pub attempts: u32,
     pub retries_by_agents: u32,

@@ -41,15 +41,16 @@ mod text_limits;
 mod time;
 mod tool;
 mod verdict;
-pub mod view;
+
 mod why;
+pub mod wire;
 mod words;
 
 pub use action::{Choice, Interrupt, NextAction, StopCause};
 pub use actor::{Actor, Party};
 pub use admit::{admit, next_due};
 pub use agent::{Agent, AgentSpec, Chat, Client, Decompose, EnvValue, Hierarchy, Mode, Scope, SecretHash};
-pub use answer::{Answer, Progress, TaskSummary, example_calls};
+pub use answer::{Answer, Progress, example_calls};
 pub use apply::apply;
 pub use attach::{attachable, needs_workspace, silent_session};
 pub use board::Board;
@@ -72,7 +73,7 @@ pub use legal_moves::{LegalMove, legal_moves, may_edit};
 pub use message::Message;
 pub use next_action::next_action;
 pub use obstacle::Obstacle;
-pub use readiness::{can_start, obstacles};
+pub use readiness::{can_start, obstacles, waiting_to_start};
 pub use refusal::{Code, Refusal, RefusalReason};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{Check, Dod, Fuel, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, Sandbox, Settings};

@@ -1,9 +1,12 @@
 //! What keeps a task from starting? The one readiness function (F11).
 
+use crate::actor::Party;
 use crate::board::Board;
 use crate::obstacle::Obstacle;
 use crate::settings::Fuel;
 use crate::task::{Kind, Status, Task};
+use crate::time::Span;
+use crate::time::Timestamp;
 use crate::{Agent, AgentId};
 
 /// Everything that keeps `task` from starting; empty when it is ready.
@@ -102,4 +105,11 @@ pub(crate) fn next_ready_step<'a>(board: &'a Board, task: &'a Task) -> Option<&'
         .live_children(task)
         .filter(|step| can_start(board, step))
         .min_by_key(|step| (std::cmp::Reverse(step.priority), step.id))
+}
+
+/// A ready task that nobody starts (L2): whom it waits for, and how long.
+pub fn waiting_to_start(board: &Board, task: &Task, now: Timestamp) -> Option<(Party, Span)> {
+    let waited = now - task.status_at;
+    let reminded = task.assignee.is_some() && waited >= board.settings.limits.start_reminder;
+    (reminded && can_start(board, task)).then(|| (board.mover(task), waited))
 }

@@ -1,5 +1,6 @@
 //! What is one run of one agent, and what is known of it?
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::StopCause;
@@ -12,7 +13,7 @@ use crate::words::words;
 use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
 
 /// What a session is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     Task(TaskId),
@@ -67,7 +68,7 @@ words! {
 }
 
 /// "I am finished": a request to be judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionReport {
     pub result: Outcome,
     pub summary: String,
@@ -75,7 +76,7 @@ pub struct CompletionReport {
     pub at: Timestamp,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelReport {
     pub provider: String,
     pub model_id: String,

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::task::Completion;
@@ -31,14 +32,14 @@ words! {
 }
 
 /// A command that must succeed on the merge candidate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     pub name: String,
     pub command: String,
 }
 
 /// The Definition of Done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dod {
     /// Seconds for each check.
     pub timeout: u32,
@@ -46,14 +47,14 @@ pub struct Dod {
     pub checks: Vec<Check>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Goal {
     pub kind: GoalType,
     pub pattern: String,
 }
 
 /// The bounded allowances of §9, and the other numbers that the rules use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Unsettled children of one parent.
     pub max_children: u32,

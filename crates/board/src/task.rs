@@ -1,5 +1,6 @@
 //! What is a task?
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::Rejection;
@@ -75,7 +76,7 @@ pub struct Conclusion {
 }
 
 /// What an agent noted for whoever works on the task next.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     pub progress: Option<String>,
     pub findings: Option<String>,

@@ -3,13 +3,13 @@
 //! [`catalogue`] says which tools there are and who may call them; [`caller`] finds out who calls;
 //! [`call`] runs one call; `tools` holds what each tool does, by its subject.
 
+mod answers;
 mod arguments;
 mod call;
 mod caller;
 mod catalogue;
 mod page;
 mod refused;
-mod shapes;
 mod tools;
 
 use std::net::Ipv6Addr;

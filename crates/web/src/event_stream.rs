@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
-use board::view::EventView;
+use board::wire;
 use board::{Board, ProjectId, Refusal, RefusalReason, Seq};
 use control::Project;
 use futures::stream::{self, Stream};
@@ -74,7 +74,7 @@ impl std::str::FromStr for StreamCursor {
 struct StreamedEvent<'a> {
     project: &'a ProjectId,
     #[serde(flatten)]
-    event: EventView,
+    event: wire::Event,
 }
 
 /// One reader.
@@ -176,7 +176,7 @@ impl Reader {
         let Some((id, events)) = self.projects.events(PAGE).await.ok()? else { return Some(()) };
         for (seq, event) in events {
             self.cursor.0.insert(id.clone(), seq);
-            let streamed = StreamedEvent { project: &id, event: EventView::of(seq, &event) };
+            let streamed = StreamedEvent { project: &id, event: wire::Event::of(seq, &event) };
             let message = Message::default().id(self.cursor.to_string());
             self.ready.push_back(message.json_data(&streamed).ok()?);
         }

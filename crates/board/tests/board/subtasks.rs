@@ -1,7 +1,7 @@
 //! Who splits, assigns, changes and ties together which tasks (L2, L5 to L8)?
 
 use board::{
-    Actor, Code, Command, DependsOn, EventKind, Kind, NewTask, Party, RefusalReason, Status, TaskEdit, TaskId, view,
+    Actor, Code, Command, DependsOn, EventKind, Kind, NewTask, Party, RefusalReason, Status, TaskEdit, TaskId,
 };
 
 use crate::team::{Team, assigning, creating, depending, forced, merged, moving};
@@ -88,7 +88,7 @@ fn ready_task_is_shown_as_waiting_for_its_mover_after_ten_minutes() {
     let mut team = Team::new();
     let lead = team.lead();
     team.world.assign(&lead, team.a, "w1");
-    let shown = |team: &Team| view::waiting_to_start(&team.world.board, team.world.task(team.a), team.world.now);
+    let shown = |team: &Team| board::waiting_to_start(&team.world.board, team.world.task(team.a), team.world.now);
     team.world.tend(board::Span(10 * 60_000 - 1));
     assert_eq!(shown(&team), None);
     team.world.tend(board::Span(1));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::TaskRef;
 use crate::call::{Call, refuse};
 use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
-use crate::shapes::MessageItem;
+use board::wire::Message;
 
 /// How much of what was said before comes with what is new.
 const CONTEXT: usize = 10;
@@ -20,9 +20,9 @@ pub(crate) struct GetPendingMessages {}
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Pending {
     /// What was said before, oldest first.
-    context: Vec<MessageItem>,
+    context: Vec<Message>,
     /// What is new, oldest first. Your next call acknowledges it.
-    pending_messages: Vec<MessageItem>,
+    pending_messages: Vec<Message>,
     /// The newest of them.
     #[schemars(with = "Option<String>")]
     cursor: Option<MessageId>,
@@ -45,10 +45,14 @@ impl ToolHandler for GetPendingMessages {
         let first = unread.first().map(|message| message.id);
         let before = board.messages.iter().rev().filter(|message| message.from == me || message.to == me);
         let before = before.filter(|message| first.is_none_or(|first| message.id < first)).take(CONTEXT);
-        let mut context: Vec<_> = before.map(|message| MessageItem::of(message)).collect();
+        let mut context: Vec<_> = before.map(|message| Message::of(&board, message)).collect();
         context.reverse();
         let cursor = unread.last().map(|message| message.id);
-        Ok(Pending { context, pending_messages: unread.into_iter().map(MessageItem::of).collect(), cursor })
+        Ok(Pending {
+            context,
+            pending_messages: unread.into_iter().map(|message| Message::of(&board, message)).collect(),
+            cursor,
+        })
     }
 }
 

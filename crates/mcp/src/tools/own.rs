@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use board::wire::TaskSummary;
 use board::{Answer, Command, NextAction, Outcome, Tool, replies};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::{Done, NextActionAnswer, TaskInfo};
 use crate::arguments::outcomes;
 use crate::call::Call;
 use crate::caller::CallingSession;
 use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
-use crate::shapes::{Done, NextActionAnswer, Short, TaskInfo};
 
 /// Clients give up on a call after a minute (N2.5).
 const LONGEST_WAIT: u64 = 45;
@@ -168,9 +169,9 @@ pub(crate) struct MyTask {
     task: TaskInfo,
     /// What it is a part of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<Short>,
+    parent: Option<TaskSummary>,
     /// What it builds on, with what was achieved there.
-    dependencies: Vec<Short>,
+    dependencies: Vec<TaskSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     working_directory: Option<String>,
 }
@@ -191,8 +192,8 @@ impl ToolHandler for GetMyTask {
         let needed = task.dependencies.iter().filter_map(|id| board.tasks.get(id));
         Ok(MyTask {
             task: TaskInfo::of(&board, task),
-            parent: parent.map(|parent| Short::with_description(parent)),
-            dependencies: needed.map(|task| Short::with_summary(task)).collect(),
+            parent: parent.map(|parent| TaskSummary::of(parent).with_description(parent)),
+            dependencies: needed.map(|task| TaskSummary::of(task).with_summary(task)).collect(),
             working_directory: call.state.working_directory(session),
         })
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use board::wire::TaskItem;
 use board::{
     Board, Command, DependsOn, Destination, NewTask, Party, Priority, RefusalReason, Status, Task, TaskId, TaskType,
     Tool,
@@ -11,11 +12,11 @@ use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::{Moved, TaskInfo};
 use crate::arguments::{TaskRef, priorities, status, status_if_any, statuses, task_types};
 use crate::call::{Call, refuse};
 use crate::caller::CallingSession;
 use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
-use crate::shapes::{Moved, TaskInfo, TaskItem};
 
 const PAGE: usize = 20;
 const LONGEST_PAGE: usize = 100;
@@ -63,7 +64,7 @@ impl ToolHandler for ListTasks {
         let found = self.found(session)?;
         let limit = self.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
         let mut page: Vec<_> =
-            found.iter().filter(|task| task.id > after).take(limit + 1).map(|task| TaskItem::of(task)).collect();
+            found.iter().filter(|task| task.id > after).take(limit + 1).map(|task| TaskItem::from(*task)).collect();
         let more = page.len() > limit;
         page.truncate(limit);
         let next_cursor = page.last().filter(|_| more).map(|task| task.id.to_string());
@@ -220,7 +221,7 @@ impl ToolHandler for CreateTasksBatch {
         let new = self.tasks.into_iter().map(|task| task.planned(&local_ids)).collect::<Result<Vec<_>, _>>()?;
         let (board, ids) = create(session, self.parent_task_id, new, self.idempotency_key).await?;
         let item = |(local_id, id): (&String, &TaskId)| {
-            let task = TaskItem::of(board.task(*id)?);
+            let task = TaskItem::from(board.task(*id)?);
             Ok(CreatedItem { local_id: local_id.clone(), task_id: *id, task })
         };
         let tasks = local_ids.iter().zip(&ids).map(item).collect::<Result<Vec<_>, ControlError>>()?;
@@ -313,8 +314,8 @@ pub(super) async fn move_task(
     Ok(Moved {
         success: true,
         task_id: task,
-        previous_status: receipt.before.task(task)?.status.as_str(),
-        new_status: receipt.after.task(task)?.status.as_str(),
+        previous_status: receipt.before.task(task)?.status,
+        new_status: receipt.after.task(task)?.status,
         reason,
     })
 }

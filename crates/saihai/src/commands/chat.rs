@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
-use board::view::MessageView;
+use board::wire;
 use board::{AgentId, Board, Command, Message, MessageId, Party};
 use clap::Args;
 use control::ProcessLifetime;
@@ -96,11 +96,11 @@ impl Talk<'_> {
     }
 
     fn print(&self, board: &Board, message: &Message) {
-        let view = MessageView::of(board, message);
+        let view = wire::Message::of(board, message);
         let line = match self.format {
             Format::Json => serde_json::to_string(&view).unwrap_or_default(),
             Format::Quiet => view.id.to_string(),
-            Format::Text => format!("{}: {}", view.from, clean(view.content).replace('\n', "\n  ")),
+            Format::Text => format!("{}: {}", view.from, clean(&view.content).replace('\n', "\n  ")),
         };
         // Whoever closed the pipe has read enough.
         let _ = writeln!(std::io::stdout(), "{line}");

@@ -8,12 +8,13 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::described;
 use super::page::{self, Page};
-use super::shapes::{Agent, AgentDetail};
 use super::{NoQuery, Path, Query};
 use crate::AppState;
 use crate::person::Person;
 use crate::problem::Problem;
+use board::wire::{Agent, AgentDetail};
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(show))
@@ -35,7 +36,7 @@ struct AgentQuery {
 /// The roster, by id
 #[utoipa::path(
     get, path = "/projects/{project}/agents", tag = "agents", params(("project" = String, Path), AgentQuery),
-    responses((status = 200, body = Page<Agent>))
+    responses((status = 200, body = Page<described::Agent>))
 )]
 async fn list(
     State(state): State<AppState>,
@@ -56,7 +57,7 @@ async fn list(
 #[utoipa::path(
     get, path = "/projects/{project}/agents/{agent}", tag = "agents",
     params(("project" = String, Path), ("agent" = String, Path)),
-    responses((status = 200, body = AgentDetail))
+    responses((status = 200, body = described::AgentDetail))
 )]
 async fn show(
     State(state): State<AppState>,

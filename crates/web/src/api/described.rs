@@ -1,260 +1,100 @@
-//! How does the board write what it knows? Its own forms, described for programs.
-//!
-//! Values of these are never made: what is sent is the board's, and a test compares the two.
+//! How does the OpenAPI document describe what the board sends? By the JSON schemas that the wire shapes derive,
+//! so that there is one description of each noun.
 
-#![expect(dead_code, reason = "they only describe")]
+use std::borrow::Cow;
+use std::marker::PhantomData;
 
-use std::collections::BTreeMap;
+use board::wire;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::Value;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-use serde::Serialize;
-use utoipa::ToSchema;
+/// Where the schema is kept until the document is whole. The library has types of its own for schemas, which
+/// cannot say all that a JSON schema says.
+const HELD: &str = "x-json-schema";
 
-use super::words;
+/// Stands for `T` in the document. Values of it are never made.
+#[derive(Debug)]
+pub(crate) struct Described<T>(PhantomData<T>);
 
-/// Who did something.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Actor {
-    /// A person, by name.
-    Owner(String),
-    /// An agent, through one of its sessions.
-    Session(String),
-    /// A runner, which reports what it observed.
-    Runner(String),
-    /// Saihai itself: what follows from time alone.
-    System,
+/// The names under which handlers describe what they take and give: the library reads names, not generic types.
+macro_rules! described {
+    ($($name:ident = $described:ty,)+) => {
+        $(pub(crate) type $name = Described<$described>;)+
+    };
 }
 
-/// What a session is for.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Purpose {
-    Task(String),
-    Chat,
+described! {
+    Agent = wire::Agent,
+    AgentDetail = wire::AgentDetail,
+    Code = board::Code,
+    Completion = board::Completion,
+    Event = wire::Event,
+    Language = board::Language,
+    Message = wire::Message,
+    Move = board::lifecycle::Move,
+    Priority = board::Priority,
+    Project = wire::Project,
+    ProjectDetail = wire::ProjectDetail,
+    RemainingFuel = board::RemainingFuel,
+    Role = board::Role,
+    Session = wire::Session,
+    SessionDetail = wire::SessionDetail,
+    Status = board::Status,
+    Task = wire::Task,
+    TaskDetail = wire::TaskDetail,
+    TaskType = board::TaskType,
+    Time = board::Timestamp,
+    TokenUse = board::TokenUse,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CheckResult {
-    name: String,
-    #[schema(value_type = words::CheckOutcome)]
-    outcome: (),
-    /// The end of its output.
-    output: String,
+fn generator() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+        settings.contract = schemars::generate::Contract::Serialize;
+    });
+    settings.into_generator()
 }
 
-/// What became of the branch.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Merge {
-    NotTried,
-    Conflict {
-        files: Vec<String>,
-    },
-    /// It may be merged, and cannot be yet.
-    Waiting {
-        reason: String,
-        files: Vec<String>,
-    },
-    /// The target contains the work; its commit there.
-    Merged {
-        commit: String,
-    },
+fn held(schema: Value) -> RefOr<Schema> {
+    let extensions = ExtensionsBuilder::new().add(HELD, schema).build();
+    ObjectBuilder::new().extensions(Some(extensions)).into()
 }
 
-/// What was found in the workspace and its merge candidate.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct WorkspaceFacts {
-    commits: u32,
-    /// Files that differ between the target's head and the candidate.
-    changed: Vec<String>,
-    /// Those of them outside the write scope.
-    outside_scope: Vec<String>,
-    checks: Vec<CheckResult>,
-    /// Goals of the task's type that the difference does not meet.
-    goals_unmet: Vec<String>,
-    merge: Merge,
+impl<T: JsonSchema> PartialSchema for Described<T> {
+    fn schema() -> RefOr<Schema> {
+        held(T::json_schema(&mut generator()).to_value())
+    }
 }
 
-/// Why nothing is concluded, and no attempt charged.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Inconclusive {
-    Stopped,
-    Lost,
-    LaunchFailed,
-    RateLimited,
-    VendorUnavailable,
-    Waiting,
-    ManagerExit,
-    Pending,
+impl<T: JsonSchema> ToSchema for Described<T> {
+    fn name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        let mut generator = generator();
+        generator.subschema_for::<T>();
+        schemas.extend(generator.take_definitions(false).into_iter().map(|(name, schema)| (name, held(schema))));
+    }
 }
 
-/// Why the work goes back to its agent.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Rejection {
-    NoReport,
-    ScopeViolation { files: Vec<String> },
-    NoChange,
-    Conflict { files: Vec<String> },
-    Check { failed: Vec<CheckResult> },
-    Goal { unmet: Vec<String> },
-    ChildrenOpen,
-}
-
-/// What the facts about a session mean for its task.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
-    None(Inconclusive),
-    Failed { reason: String },
-    Blocked { reason: String },
-    Rejected(Rejection),
-    Done,
-}
-
-/// What an agent noted for whoever works on the task next.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Context {
-    progress: Option<String>,
-    findings: Option<String>,
-    blockers: Option<String>,
-    next_steps: Option<String>,
-}
-
-/// What is left of a task's allowances.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RemainingFuel {
-    attempts: u32,
-    retries_by_agents: u32,
-    idle_sessions: u32,
-    sessions: u32,
-    children: u32,
-}
-
-/// "I am finished": a request to be judged.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Claim {
-    #[schema(value_type = words::Outcome)]
-    result: (),
-    summary: String,
-    next_steps: Option<String>,
-    #[schema(value_type = words::Time)]
-    at: (),
-}
-
-/// The model that the agent says it is.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ModelReport {
-    provider: String,
-    model_id: String,
-    /// It is the one that the roster names.
-    matches: bool,
-}
-
-/// What the client used, where it tells.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Usage {
-    input_tokens: u64,
-    output_tokens: u64,
-    /// In millionths of a US dollar.
-    cost_micros: Option<u64>,
-}
-
-/// What should happen with an agent, and why.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Staffing {
-    #[schema(value_type = words::Action)]
-    action: (),
-    #[schema(value_type = words::Reason)]
-    reason: (),
-    purpose: Option<Purpose>,
-    /// The session that should stop.
-    session: Option<String>,
-    /// Until when it holds, where that is known.
-    #[schema(value_type = Option<words::Time>)]
-    until: (),
-}
-
-/// Which files an agent sees and may change, as gitignore patterns.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Scope {
-    read: Vec<String>,
-    write: Vec<String>,
-    exclude: Vec<String>,
-    scratch: Vec<String>,
-}
-
-/// An agent as its definition file describes it. The values of its environment are hidden.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Definition {
-    id: String,
-    name: String,
-    #[schema(value_type = words::Hierarchy)]
-    hierarchy: (),
-    role: String,
-    /// The manager it works for.
-    parent: Option<String>,
-    #[schema(value_type = words::Mode)]
-    mode: (),
-    #[schema(value_type = words::Client)]
-    client: (),
-    command: Vec<String>,
-    model: Option<String>,
-    system_prompt: String,
-    prompt_file: Option<String>,
-    scope: Scope,
-    #[schema(value_type = words::Decompose)]
-    decompose: (),
-    max_sessions: u32,
-    /// Seconds of wall clock for one session.
-    timeout: u32,
-    /// Seconds without output or call.
-    stall_timeout: u32,
-    env: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Check {
-    name: String,
-    command: String,
-}
-
-/// The Definition of Done.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Dod {
-    /// Seconds for each check.
-    timeout: u32,
-    setup: Option<String>,
-    checks: Vec<Check>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Goal {
-    #[schema(value_type = words::GoalType)]
-    kind: (),
-    pattern: String,
-}
-
-/// The bounded allowances. Spans of time are milliseconds.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Limits {
-    max_children: u32,
-    max_children_ever: u32,
-    max_depth: u32,
-    max_attempts: u32,
-    max_retries: u32,
-    max_idle_sessions: u32,
-    max_task_sessions: u32,
-    max_calls: u32,
-    max_messages: u32,
-    max_repeats: u32,
-    max_sessions: u32,
-    lease: i64,
-    attached_lease: i64,
-    chat_idle: i64,
-    message_ttl: i64,
-    start_reminder: i64,
-    backoff_first: i64,
-    backoff_most: i64,
+/// Puts every schema that is held into its place.
+pub(super) fn reveal(document: &mut Value) {
+    match document {
+        Value::Object(object) => {
+            if let Some(schema) = object.remove(HELD) {
+                *document = schema;
+                return;
+            }
+            object.values_mut().for_each(reveal);
+        }
+        Value::Array(items) => items.iter_mut().for_each(reveal),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

@@ -2,11 +2,13 @@
 
 use axum::routing::get;
 use axum::{Json, Router};
+use serde_json::Value;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi as Document, Ref, ResponseBuilder, Server};
 use utoipa::{Modify, OpenApi};
 
+use super::described::reveal;
 use crate::AppState;
 use crate::person::Person;
 use crate::problem::Problem;
@@ -43,7 +45,7 @@ pub(super) fn head() -> Document {
 }
 
 /// Adds what is the same for all of them.
-pub(super) fn completed(mut document: Document) -> Document {
+pub(super) fn completed(mut document: Document) -> Value {
     let paths = std::mem::take(&mut document.paths.paths);
     // The rest of a path is `{*path}` for the router and `{path}` for everybody else.
     document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
@@ -52,6 +54,8 @@ pub(super) fn completed(mut document: Document) -> Document {
             [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten();
         all.for_each(complete);
     }
+    let mut document = serde_json::to_value(document).expect("a document has string keys only");
+    reveal(&mut document);
     document
 }
 
@@ -70,6 +74,6 @@ fn complete(operation: &mut Operation) {
 }
 
 /// Serves the document, to those who are logged in as everything else.
-pub(crate) fn served(document: Document) -> Router<AppState> {
+pub(crate) fn served(document: Value) -> Router<AppState> {
     Router::new().route("/openapi.json", get(move |_: Person| async move { Json(document) }))
 }

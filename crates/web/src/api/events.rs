@@ -3,13 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use board::Seq;
-use serde::Deserialize;
-use utoipa::IntoParams;
+use board::wire::Event;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::page::{self, Page};
-use super::shapes::Event;
+use super::described;
+use super::page::{self, Page, Paging};
 use super::{Path, Query};
 use crate::AppState;
 use crate::person::Person;
@@ -19,20 +18,10 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Paging {
-    /// How many at most: 1 to 500, 100 if not said.
-    limit: Option<usize>,
-    /// The number of the event before the first that is wanted; also the `next` of the page before.
-    after: Option<String>,
-}
-
 /// Events of a project, oldest first
 #[utoipa::path(
     get, path = "/projects/{project}/events", tag = "events", params(("project" = String, Path), Paging),
-    responses((status = 200, body = Page<Event>))
+    responses((status = 200, body = Page<described::Event>))
 )]
 async fn list(
     State(state): State<AppState>,

@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoQuery, Query, words};
+use super::described;
+use super::{NoQuery, Query};
 use crate::AppState;
 use crate::person::Person;
 
@@ -19,10 +20,10 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 struct Me {
     name: String,
     /// An owner may change things, a viewer only look.
-    #[schema(value_type = words::Role)]
+    #[schema(value_type = described::Role)]
     role: board::Role,
     /// In which problems and explanations are told.
-    #[schema(value_type = words::Language)]
+    #[schema(value_type = described::Language)]
     language: board::Language,
 }
 

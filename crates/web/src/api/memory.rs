@@ -7,12 +7,12 @@ use axum::extract::State;
 use board::Code;
 use definitions::memory::{self, ShowError};
 use http::StatusCode;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::page::{self, Page};
+use super::page::{self, Page, Paging};
 use super::{NoQuery, Path, Query};
 use crate::person::Person;
 use crate::problem::Problem;
@@ -56,16 +56,6 @@ struct Memory {
     next: Option<String>,
     /// What is wrong with files that cannot be read.
     problems: Vec<String>,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Paging {
-    /// How many at most: 1 to 500, 100 if not said.
-    limit: Option<usize>,
-    /// The `next` of the page before.
-    after: Option<String>,
 }
 
 /// What the project has decided, by path

@@ -10,12 +10,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::described;
 use super::page::{self, Page};
-use super::shapes::Message;
 use super::{Body, NoQuery, Path, Query};
 use crate::AppState;
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
+use board::wire::Message;
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list, send))
@@ -40,7 +41,7 @@ struct MessageQuery {
 /// Messages, newest first
 #[utoipa::path(
     get, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path), MessageQuery),
-    responses((status = 200, body = Page<Message>))
+    responses((status = 200, body = Page<described::Message>))
 )]
 async fn list(
     State(state): State<AppState>,
@@ -80,7 +81,7 @@ struct Send {
 #[utoipa::path(
     post, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path)),
     request_body = Send,
-    responses((status = 201, body = Message))
+    responses((status = 201, body = described::Message))
 )]
 async fn send(
     State(state): State<AppState>,

@@ -14,17 +14,14 @@ mod page;
 mod projects;
 mod queue;
 mod sessions;
-mod shapes;
 mod tasks;
 mod tokens;
-mod words;
 
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::{Json, Router};
 use http::StatusCode;
 use serde::Deserialize;
-use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -34,7 +31,7 @@ use super::{AppState, event_stream};
 pub(super) use self::document::served;
 
 /// The handlers, and the document that describes them.
-pub(super) fn router() -> (Router<AppState>, Document) {
+pub(super) fn router() -> (Router<AppState>, serde_json::Value) {
     let described = OpenApiRouter::with_openapi(document::head())
         .merge(me::router())
         .merge(projects::router())

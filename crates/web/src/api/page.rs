@@ -3,13 +3,24 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::Problem;
 
 const DEFAULT: usize = 100;
 const MOST: usize = 500;
+
+/// Which page of a list is asked for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Paging {
+    /// How many at most: 1 to 500, 100 if not said.
+    pub(super) limit: Option<usize>,
+    /// The `next` of the page before. For a list of events also the number of the event before the first that is wanted.
+    pub(super) after: Option<String>,
+}
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]

@@ -8,12 +8,13 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::described;
 use super::page::{self, Page};
-use super::shapes::{Project, ProjectDetail};
 use super::{NoQuery, Path, Query};
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
 use crate::{AppState, ProjectRequest};
+use board::wire::{Project, ProjectDetail};
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(show)).routes(routes!(pause)).routes(routes!(resume))
@@ -32,7 +33,7 @@ struct ProjectQuery {
 /// The projects, by id
 #[utoipa::path(
     get, path = "/projects", tag = "projects", params(ProjectQuery),
-    responses((status = 200, body = Page<Project>))
+    responses((status = 200, body = Page<described::Project>))
 )]
 async fn list(
     State(state): State<AppState>,
@@ -61,7 +62,7 @@ async fn list(
 /// A project with its settings
 #[utoipa::path(
     get, path = "/projects/{project}", tag = "projects", params(("project" = String, Path)),
-    responses((status = 200, body = ProjectDetail))
+    responses((status = 200, body = described::ProjectDetail))
 )]
 async fn show(
     State(state): State<AppState>,
@@ -77,7 +78,7 @@ async fn show(
 /// Stop all task work; chats go on
 #[utoipa::path(
     post, path = "/projects/{project}/pause", tag = "projects", params(("project" = String, Path)),
-    responses((status = 200, body = Project))
+    responses((status = 200, body = described::Project))
 )]
 async fn pause(
     State(state): State<AppState>,
@@ -92,7 +93,7 @@ async fn pause(
 /// Let task work go on
 #[utoipa::path(
     post, path = "/projects/{project}/resume", tag = "projects", params(("project" = String, Path)),
-    responses((status = 200, body = Project))
+    responses((status = 200, body = described::Project))
 )]
 async fn resume(
     State(state): State<AppState>,

@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoQuery, Path, Query, words};
+use super::described;
+use super::{NoQuery, Path, Query};
 use crate::AppState;
 use crate::merge_queue::{ended_at, in_the_way, merge_commit, merged, verifying};
 use crate::person::Person;
@@ -26,7 +27,7 @@ struct Verifying {
     agent_id: String,
     title: Option<String>,
     /// When its process ended.
-    #[schema(value_type = Option<words::Time>)]
+    #[schema(value_type = Option<described::Time>)]
     since: Option<Timestamp>,
     /// What keeps its work from being merged; `null` while it is looked at.
     waits_on: Option<String>,
@@ -42,7 +43,7 @@ struct Merged {
     agent_id: String,
     title: Option<String>,
     commit: String,
-    #[schema(value_type = Option<words::Time>)]
+    #[schema(value_type = Option<described::Time>)]
     at: Option<Timestamp>,
 }
 

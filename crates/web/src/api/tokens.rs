@@ -7,12 +7,13 @@ use board::{InstallationCommand, NewToken, Role, Timestamp};
 use control::{NewSecret, RandomError, token_hash};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::page::{self, Page};
-use super::{Body, NoQuery, Path, Query, words};
+use super::described;
+use super::page::{self, Page, Paging};
+use super::{Body, NoQuery, Path, Query};
 use crate::person::Owner;
 use crate::problem::Problem;
 use crate::{AppState, LINK, offer_login};
@@ -25,14 +26,14 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
 #[derive(Debug, Serialize, ToSchema)]
 struct Token {
     id: String,
-    #[schema(value_type = words::Role)]
+    #[schema(value_type = described::Role)]
     role: Role,
     name: String,
-    #[schema(value_type = words::TokenUse)]
+    #[schema(value_type = described::TokenUse)]
     used_as: board::TokenUse,
-    #[schema(value_type = words::Time)]
+    #[schema(value_type = described::Time)]
     created_at: Timestamp,
-    #[schema(value_type = Option<words::Time>)]
+    #[schema(value_type = Option<described::Time>)]
     expires_at: Option<Timestamp>,
     revoked: bool,
 }
@@ -49,16 +50,6 @@ impl From<&board::Token> for Token {
             revoked: token.revoked,
         }
     }
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Paging {
-    /// How many at most: 1 to 500, 100 if not said.
-    limit: Option<usize>,
-    /// The `next` of the page before.
-    after: Option<String>,
 }
 
 /// All tokens, by id; for owners only
@@ -82,7 +73,7 @@ async fn list(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct New {
-    #[schema(value_type = words::Role)]
+    #[schema(value_type = described::Role)]
     role: Role,
     /// Whose it is; changes are recorded under this name.
     #[serde(default)]
@@ -94,7 +85,7 @@ struct New {
 struct Made {
     token: String,
     id: String,
-    #[schema(value_type = words::Role)]
+    #[schema(value_type = described::Role)]
     role: Role,
     name: String,
 }
@@ -143,9 +134,9 @@ async fn revoke(
 struct Login {
     /// To be opened on this server.
     login_path: String,
-    #[schema(value_type = words::Role)]
+    #[schema(value_type = described::Role)]
     role: Role,
-    #[schema(value_type = words::Time)]
+    #[schema(value_type = described::Time)]
     expires_at: Timestamp,
 }
 

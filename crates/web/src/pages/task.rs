@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use board::view::TaskDetail;
+use board::wire::TaskDetail;
 use board::{
     Board, CheckOutcome, Command, Merge, Mode, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
     Timestamp, Tone, event_lines, may_edit, say_rejection, say_why, why,
@@ -333,7 +333,7 @@ fn messages(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Vec<M
 }
 
 pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, person: &Person) -> MessageRow {
-    let view = board::view::MessageView::of(board, message);
+    let view = board::wire::Message::of(board, message);
     let state = match (&message.to, view.expired, view.read) {
         (Party::Agent(_), true, _) => person.say("expired unread", "未読のまま期限切れ"),
         (Party::Agent(_), false, false) => person.say("not read yet", "未読"),

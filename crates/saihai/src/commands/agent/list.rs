@@ -1,6 +1,6 @@
 //! `saihai agent list`
 
-use board::view::AgentView;
+use board::wire;
 use clap::Args;
 
 use crate::context::Context;
@@ -23,7 +23,7 @@ impl List {
             .agents
             .values()
             .filter(|agent| self.all || agent.active)
-            .map(|agent| AgentView::of(&board, agent))
+            .map(|agent| wire::Agent::of(&board, agent))
             .collect();
         let ids = || agents.iter().map(|agent| agent.id.to_string()).collect();
         context.format.print(&agents, ids, || {
@@ -39,7 +39,7 @@ impl List {
                     agent.id.to_string(),
                     agent.hierarchy_type.to_string(),
                     agent.role_type.to_owned(),
-                    or_dash(agent.parent),
+                    or_dash(agent.parent.as_ref()),
                     agent.client.to_string(),
                     state,
                     agent.open_tasks.len().to_string(),

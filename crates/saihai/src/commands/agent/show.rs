@@ -1,6 +1,6 @@
 //! `saihai agent show`
 
-use board::view::AgentView;
+use board::wire;
 use board::{AgentId, staffing};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -34,8 +34,7 @@ impl Show {
         let board = opened.board();
         let agent = board.agent(&self.id).map_err(|refusal| opened.refusal(refusal))?;
         let staffing = staffing(&board, &self.id, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
-        let json =
-            json!({ "agent": AgentView::of(&board, agent), "definition": agent.spec.redacted(), "staffing": staffing });
+        let json = json!({ "agent": wire::Agent::of(&board, agent), "definition": agent.spec.redacted(), "staffing": staffing });
         context.format.print(
             &json,
             || vec![self.id.to_string()],
@@ -43,7 +42,7 @@ impl Show {
                 As::Yaml => definitions::to_yaml(&agent.spec),
                 As::Text => {
                     let spec = &agent.spec;
-                    let view = AgentView::of(&board, agent);
+                    let view = wire::Agent::of(&board, agent);
                     let list = |ids: Vec<String>| if ids.is_empty() { "none".into() } else { ids.join(", ") };
                     [
                         format!("{} ({}){}", clean(&spec.name), spec.id, if agent.active { "" } else { ", has left" }),

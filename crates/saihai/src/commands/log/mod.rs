@@ -4,7 +4,7 @@ mod replay;
 mod tail;
 mod verify;
 
-use board::view::EventView;
+use board::wire;
 use board::{Actor, Event, EventKind, Seq};
 use clap::Subcommand;
 
@@ -34,8 +34,8 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn json(&self) -> EventView {
-        EventView::of(self.seq, &self.event)
+    pub(crate) fn json(&self) -> wire::Event {
+        wire::Event::of(self.seq, &self.event)
     }
 
     pub(crate) fn line(&self) -> String {

@@ -1,6 +1,6 @@
 //! `saihai log replay`
 
-use board::view::{AgentView, SessionView, TaskView};
+use board::wire;
 use board::{Board, Seq, Settings};
 use clap::Args;
 use control::Project;
@@ -36,9 +36,9 @@ impl Replay {
         let json = json!({
             "seq": board.seq,
             "paused": board.paused,
-            "tasks": board.tasks.values().map(|task| TaskView::of(task)).collect::<Vec<_>>(),
-            "agents": board.agents.values().map(|agent| AgentView::of(&board, agent)).collect::<Vec<_>>(),
-            "sessions": board.sessions.values().map(|session| SessionView::of(session)).collect::<Vec<_>>(),
+            "tasks": board.tasks.values().map(|task| wire::Task::from(&**task)).collect::<Vec<_>>(),
+            "agents": board.agents.values().map(|agent| wire::Agent::of(&board, agent)).collect::<Vec<_>>(),
+            "sessions": board.sessions.values().map(|session| wire::Session::from(&**session)).collect::<Vec<_>>(),
         });
         context.format.print(
             &json,

@@ -1,6 +1,6 @@
 //! `saihai message list`
 
-use board::view::MessageView;
+use board::wire;
 use board::{AgentId, Party};
 use clap::Args;
 
@@ -38,7 +38,7 @@ impl List {
             .rev()
             .filter(|m| concerns(m))
             .take(self.limit)
-            .map(|m| MessageView::of(&board, m))
+            .map(|m| wire::Message::of(&board, m))
             .collect();
         views.reverse();
         let ids = || views.iter().map(|view| view.id.to_string()).collect();
@@ -46,7 +46,7 @@ impl List {
             if views.is_empty() {
                 return opened.say("No messages.", "メッセージはありません。");
             }
-            let line = |view: &MessageView<'_>| {
+            let line = |view: &wire::Message| {
                 let state = match (view.read, view.expired) {
                     (false, true) => {
                         opened.say("  [expired: nobody came to read it]", "  [期限切れ: 読まれませんでした]")
@@ -60,7 +60,7 @@ impl List {
                     view.at,
                     view.from,
                     view.to,
-                    clean(view.content).replace('\n', "\n  ")
+                    clean(&view.content).replace('\n', "\n  ")
                 )
             };
             views.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -1,6 +1,6 @@
 //! `saihai message send`
 
-use board::view::MessageView;
+use board::wire;
 use board::{AgentId, Command, Party, TaskId};
 use clap::Args;
 
@@ -30,7 +30,7 @@ impl Send {
         let to = Party::Agent(self.to.clone());
         let receipt = opened.submit(Command::SendMessage { to, content, related_task: self.task }).await?;
         let message = receipt.after.messages.last().expect("a message was just sent");
-        let view = MessageView::of(&receipt.after, message);
+        let view = wire::Message::of(&receipt.after, message);
         context.format.print(
             &view,
             || vec![message.id.to_string()],

@@ -1,6 +1,6 @@
 //! `saihai session end`
 
-use board::view::SessionView;
+use board::wire;
 use board::{Command, DodResult, EndReason, ProcessEnd, SessionId};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -52,7 +52,7 @@ impl End {
         let command = self.command(&opened)?;
         let receipt = opened.submit(command).await?;
         let session = receipt.after.session(self.id).map_err(|refusal| opened.refusal(refusal))?;
-        let view = SessionView::of(session);
+        let view = wire::Session::from(session);
         context.format.print(
             &view,
             || vec![self.id.to_string()],

@@ -1,7 +1,7 @@
 //! `saihai session list`
 
 use board::TaskId;
-use board::view::SessionView;
+use board::wire;
 use clap::Args;
 
 use crate::context::Context;
@@ -29,7 +29,7 @@ impl List {
             .values()
             .filter(|session| self.task.is_none_or(|task| session.task() == Some(task)))
             .filter(|session| !self.running || session.is_live())
-            .map(|session| SessionView::of(session))
+            .map(|session| wire::Session::from(&**session))
             .collect();
         let ids = || sessions.iter().map(|session| session.id.to_string()).collect();
         context.format.print(&sessions, ids, || {
@@ -55,7 +55,7 @@ impl List {
 }
 
 /// With its age: what nobody has heard of for long may be gone (F48).
-fn status(session: &SessionView<'_>, now: board::Timestamp) -> String {
+fn status(session: &wire::Session, now: board::Timestamp) -> String {
     match session.ended_at {
         Some(_) => session.status.to_string(),
         None => format!("{}, last call {} ago", session.status, now - session.last_call_at),

@@ -1,7 +1,7 @@
 //! `saihai session show`
 
 use board::SessionId;
-use board::view::SessionView;
+use board::wire;
 use clap::Args;
 
 use crate::context::Context;
@@ -20,9 +20,10 @@ impl Show {
         let opened = context.open().await?;
         let board = opened.board();
         let session = board.session(self.id).map_err(|refusal| opened.refusal(refusal))?;
-        let view = SessionView::of(session);
+        let detail = wire::SessionDetail::from(session);
+        let view = &detail.session;
         context.format.print(
-            &view,
+            &detail,
             || vec![self.id.to_string()],
             || {
                 let mut lines = vec![
@@ -30,11 +31,11 @@ impl Show {
                     format!("  status     {} (last heard {} ago)", view.status, opened.now() - session.last_call_at),
                     format!("  started    {}", view.started_at),
                     format!("  ended      {} {}", or_dash(view.ended_at), or_dash(view.end_reason)),
-                    format!("  exit code  {}, signal {}", or_dash(view.exit_code), or_dash(view.signal)),
+                    format!("  exit code  {}, signal {}", or_dash(view.exit_code), or_dash(view.signal.as_deref())),
                     format!("  dod        {}", or_dash(view.dod_result)),
                     format!("  verdict    {}", or_dash(view.verdict)),
                 ];
-                lines.extend(view.error.map(|error| format!("  error      {}", clean(error))));
+                lines.extend(view.error.as_ref().map(|error| format!("  error      {}", clean(error))));
                 lines.extend(session.waits_to_merge().map(|reason| format!("  waits      {}", clean(reason))));
                 lines.extend(view.artifacts.iter().map(|file| format!("  changed    {}", clean(file))));
                 lines.join("\n")

@@ -1,6 +1,6 @@
 //! `saihai session start`
 
-use board::view::SessionView;
+use board::wire;
 use board::{AgentId, Command, Driver, EventKind, Purpose, TaskId};
 use clap::Args;
 use git::Git;
@@ -54,7 +54,7 @@ impl Start {
         });
         let id = id.expect("an accepted claim opens a session");
         let session = receipt.after.session(id).map_err(|refusal| opened.refusal(refusal))?;
-        let mut view = serde_json::to_value(SessionView::of(session)).unwrap_or_default();
+        let mut view = serde_json::to_value(wire::Session::from(session)).unwrap_or_default();
         view["branch"] = json!(branch);
         context.format.print(&view, || vec![id.to_string()], || {
             let task = task.id;

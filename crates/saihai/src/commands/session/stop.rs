@@ -1,6 +1,6 @@
 //! `saihai session stop`
 
-use board::view::SessionView;
+use board::wire;
 use board::{Command, SessionId};
 use clap::Args;
 
@@ -21,7 +21,7 @@ impl Stop {
         let session = receipt.after.session(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let id = self.id;
         context.format.print(
-            &SessionView::of(session),
+            &wire::Session::from(session),
             || vec![id.to_string()],
             || {
                 if !session.is_live() {

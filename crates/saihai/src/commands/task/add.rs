@@ -1,6 +1,6 @@
 //! `saihai task add`
 
-use board::view::TaskView;
+use board::wire;
 use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Priority, TaskId, TaskType};
 use clap::Args;
 
@@ -80,7 +80,7 @@ impl Add {
         let id = created.or_else(known).expect("a task was created, now or with this key before");
         let task = receipt.after.task(id).map_err(|refusal| opened.refusal(refusal))?;
         context.format.print(
-            &TaskView::of(task),
+            &wire::Task::from(task),
             || vec![id.to_string()],
             || {
                 let next = match (&task.assignee, task.parent) {

@@ -1,6 +1,7 @@
 //! `saihai task list`
 
-use board::view::{TaskView, waiting_to_start};
+use board::waiting_to_start;
+use board::wire;
 use board::{AgentId, Status, Task, TaskId};
 use clap::Args;
 
@@ -37,7 +38,7 @@ impl List {
         self.parent.map(|task| board.task(task)).transpose().map_err(refused)?;
         let mut tasks: Vec<&Task> = board.tasks.values().map(AsRef::as_ref).filter(|task| self.wants(task)).collect();
         tasks.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.id));
-        let views: Vec<_> = tasks.iter().map(|task| TaskView::of(task)).collect();
+        let views: Vec<_> = tasks.iter().map(|task| wire::Task::from(*task)).collect();
         context.format.print(
             &views,
             || tasks.iter().map(|task| task.id.to_string()).collect(),

@@ -17,7 +17,7 @@ mod why;
 
 use std::io::Read as _;
 
-use board::view::TaskView;
+use board::wire;
 use board::{Board, Command, Destination, Status, TaskId};
 use clap::Subcommand;
 use control::Receipt;
@@ -110,7 +110,7 @@ pub(super) fn is_merged(opened: &Opened, id: TaskId) -> bool {
 fn print_changed(context: &Context, opened: &Opened, receipt: &Receipt<Board>, id: TaskId) -> Result<(), Failure> {
     let task = receipt.after.task(id).map_err(|refusal| opened.refusal(refusal))?;
     context.format.print(
-        &TaskView::of(task),
+        &wire::Task::from(task),
         || vec![id.to_string()],
         || {
             if receipt.events.is_empty() {

@@ -1,7 +1,7 @@
 //! `saihai task show`
 
 use board::TaskId;
-use board::view::TaskDetail;
+use board::wire;
 use clap::Args;
 
 use crate::context::Context;
@@ -20,7 +20,7 @@ impl Show {
         let opened = context.open().await?;
         let board = opened.board();
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
-        let detail = TaskDetail::of(&board, task);
+        let detail = wire::TaskDetail::of(&board, task);
         context.format.print(
             &detail,
             || vec![self.id.to_string()],

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use board::view::SessionView;
+use board::wire;
 use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
 use clap::Args;
 use control::{ProcessLifetime, Project};
@@ -93,7 +93,7 @@ impl Run {
                 format!("`saihai task why {}` says why.", task.id),
             ));
         };
-        let view = SessionView::of(session);
+        let view = wire::Session::from(session);
         let done = task.status == Status::Done;
         context.format.print(
             &view,

@@ -248,22 +248,22 @@ async fn answers_agree_with_the_command_line() {
     let owner = Sender::of(&sample_board.server, "owner");
     let board = sample_board.server.project(PROJECT).await.newest().await.unwrap();
     for task in board.tasks.values() {
-        let shown = serde_json::to_value(board::view::TaskDetail::of(&board, task)).unwrap();
+        let shown = serde_json::to_value(board::wire::TaskDetail::of(&board, task)).unwrap();
         assert_eq!(owner.get(&format!("/projects/{PROJECT}/tasks/{}", task.id)).await, shown);
     }
     for session in board.sessions.values() {
-        let shown = serde_json::to_value(board::view::SessionView::of(session)).unwrap();
+        let shown = serde_json::to_value(board::wire::SessionDetail::from(&**session)).unwrap();
         let answer = owner.get(&format!("/projects/{PROJECT}/sessions/{}", session.id)).await;
         for (name, value) in shown.as_object().unwrap() {
             assert_eq!(answer[name], *value, "{} of {}", name, session.id);
         }
     }
     for agent in board.agents.values() {
-        let shown = serde_json::to_value(board::view::AgentView::of(&board, agent)).unwrap();
+        let shown = serde_json::to_value(board::wire::Agent::of(&board, agent)).unwrap();
         assert_eq!(owner.get(&format!("/projects/{PROJECT}/agents/{}", agent.id())).await["agent"], shown);
     }
     let messages = owner.get(&format!("/projects/{PROJECT}/messages")).await;
-    let shown = board.messages.iter().rev().map(|message| board::view::MessageView::of(&board, message));
+    let shown = board.messages.iter().rev().map(|message| board::wire::Message::of(&board, message));
     assert_eq!(messages["items"], serde_json::to_value(shown.collect::<Vec<_>>()).unwrap());
 }
 

@@ -1,26 +1,32 @@
 //! What was a session told, and why?
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
-use board::{SessionId, Timestamp};
-use serde::Deserialize;
-use utoipa::IntoParams;
+use board::{Seq, SessionId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::super::page::{self, Page};
-use super::super::shapes::Decision;
+use super::super::described;
+use super::super::page::{self, Page, Paging};
 use super::super::{Path, Query};
 use crate::AppState;
 use crate::person::Person;
 use crate::problem::Problem;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Paging {
-    /// How many at most: 1 to 500, 100 if not said.
-    limit: Option<usize>,
-    /// The `next` of the page before.
-    after: Option<String>,
+/// What a session or agent was told, and why.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Decision {
+    #[schema(value_type = described::Time)]
+    at: Timestamp,
+    /// The event on whose board it was decided.
+    seq: Seq,
+    /// `next_action`, `call`, `staffing` or `verdict`.
+    kind: String,
+    /// What was asked and answered.
+    #[serde(flatten)]
+    body: BTreeMap<String, serde_json::Value>,
 }
 
 /// Every call of a session, what it was told and why, newest first

@@ -3,10 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use board::SessionId;
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::super::shapes::Log;
 use super::super::{Path, Query, page};
 use crate::AppState;
 use crate::person::Person;
@@ -15,6 +14,21 @@ use server::{LogFrom, LogPage};
 
 const DEFAULT: usize = 64 * 1024;
 const MOST: usize = 1024 * 1024;
+
+/// A piece of a session's output. Positions are bytes of the whole output.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Log {
+    id: String,
+    start: u64,
+    /// Where to read on.
+    end: u64,
+    /// The oldest position that is kept.
+    oldest: u64,
+    /// Where the output ends by now.
+    newest: u64,
+    /// What is not UTF-8 is replaced.
+    text: String,
+}
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

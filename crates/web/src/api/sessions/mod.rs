@@ -11,12 +11,13 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::described;
 use super::page::{self, Page};
-use super::shapes::{Session, SessionDetail};
 use super::{NoQuery, Path, Query};
 use crate::AppState;
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
+use board::wire::{Session, SessionDetail};
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
@@ -49,7 +50,7 @@ struct SessionQuery {
 /// Sessions, newest first
 #[utoipa::path(
     get, path = "/projects/{project}/sessions", tag = "sessions", params(("project" = String, Path), SessionQuery),
-    responses((status = 200, body = Page<Session>))
+    responses((status = 200, body = Page<described::Session>))
 )]
 async fn list(
     State(state): State<AppState>,
@@ -107,7 +108,7 @@ fn of_task<'a>(
 #[utoipa::path(
     get, path = "/projects/{project}/sessions/{session}", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path)),
-    responses((status = 200, body = SessionDetail))
+    responses((status = 200, body = described::SessionDetail))
 )]
 async fn show(
     State(state): State<AppState>,
@@ -124,7 +125,7 @@ async fn show(
 #[utoipa::path(
     post, path = "/projects/{project}/sessions/{session}/stop", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path)),
-    responses((status = 200, body = Session))
+    responses((status = 200, body = described::Session))
 )]
 async fn stop(
     State(state): State<AppState>,

@@ -9,11 +9,12 @@ use http::{StatusCode, header};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::super::shapes::Task;
-use super::super::{Body, NoQuery, Path, Query, words};
+use super::super::described;
+use super::super::{Body, NoQuery, Path, Query};
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
 use crate::{AppState, ProjectRequest};
+use board::wire::Task;
 
 /// A task that is to be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -25,9 +26,9 @@ pub(super) struct Create {
     #[serde(default)]
     description: String,
     #[serde(rename = "type")]
-    #[schema(value_type = Option<words::TaskType>)]
+    #[schema(value_type = Option<described::TaskType>)]
     task_type: Option<TaskType>,
-    #[schema(value_type = Option<words::Priority>)]
+    #[schema(value_type = Option<described::Priority>)]
     priority: Option<Priority>,
     /// The task it is part of.
     #[schema(value_type = Option<String>)]
@@ -43,7 +44,7 @@ pub(super) struct Create {
     #[serde(default)]
     labels: Vec<String>,
     /// When is it done; the project's if not said.
-    #[schema(value_type = Option<words::Completion>)]
+    #[schema(value_type = Option<described::Completion>)]
     completion: Option<Completion>,
     /// It may be done without a change.
     #[serde(default)]
@@ -56,8 +57,8 @@ pub(super) struct Create {
 #[utoipa::path(
     post, path = "/projects/{project}/tasks", tag = "tasks", params(("project" = String, Path)), request_body = Create,
     responses(
-        (status = 201, body = Task, headers(("Location" = String, description = "Where it is."))),
-        (status = 200, body = Task, description = "It was made with this key before."),
+        (status = 201, body = described::Task, headers(("Location" = String, description = "Where it is."))),
+        (status = 200, body = described::Task, description = "It was made with this key before."),
     )
 )]
 pub(super) async fn create(
@@ -100,10 +101,10 @@ pub(super) async fn create(
 pub(super) struct Edit {
     title: Option<String>,
     description: Option<String>,
-    #[schema(value_type = Option<words::Priority>)]
+    #[schema(value_type = Option<described::Priority>)]
     priority: Option<Priority>,
     #[serde(rename = "type")]
-    #[schema(value_type = Option<words::TaskType>)]
+    #[schema(value_type = Option<described::TaskType>)]
     task_type: Option<TaskType>,
     /// All that it should have.
     labels: Option<Vec<String>>,
@@ -116,7 +117,7 @@ pub(super) struct Edit {
 #[utoipa::path(
     patch, path = "/projects/{project}/tasks/{task}", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)), request_body = Edit,
-    responses((status = 200, body = Task))
+    responses((status = 200, body = described::Task))
 )]
 pub(super) async fn edit(
     State(state): State<AppState>,
@@ -148,7 +149,7 @@ pub(super) struct Assign {
 #[utoipa::path(
     put, path = "/projects/{project}/tasks/{task}/assignee", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)), request_body = Assign,
-    responses((status = 200, body = Task))
+    responses((status = 200, body = described::Task))
 )]
 pub(super) async fn assign(
     State(state): State<AppState>,
@@ -181,7 +182,7 @@ pub(super) struct Depend {
 #[utoipa::path(
     patch, path = "/projects/{project}/tasks/{task}/dependencies", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)), request_body = Depend,
-    responses((status = 200, body = Task))
+    responses((status = 200, body = described::Task))
 )]
 pub(super) async fn depend(
     State(state): State<AppState>,
@@ -212,8 +213,8 @@ pub(super) struct MoveRequest {
 /// reopen.
 #[utoipa::path(
     post, path = "/projects/{project}/tasks/{task}/{move}", tag = "tasks",
-    params(("project" = String, Path), ("task" = String, Path), ("move" = words::Move, Path)), request_body = MoveRequest,
-    responses((status = 200, body = Task))
+    params(("project" = String, Path), ("task" = String, Path), ("move" = described::Move, Path)), request_body = MoveRequest,
+    responses((status = 200, body = described::Task))
 )]
 pub(super) async fn act(
     State(state): State<AppState>,

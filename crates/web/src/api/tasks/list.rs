@@ -10,13 +10,14 @@ use board::{AgentId, Board, Priority, Seq, Status, TaskId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::super::described;
 use super::super::page::{self, Page};
-use super::super::shapes::Task;
 use super::super::{Path, Query};
 use crate::person::Person;
 use crate::problem::Problem;
 use crate::search::Search;
 use crate::{AppState, ProjectRequest};
+use board::wire::Task;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -73,7 +74,7 @@ impl FromStr for TaskCursor {
 /// Tasks, most urgent first
 #[utoipa::path(
     get, path = "/projects/{project}/tasks", tag = "tasks", params(("project" = String, Path), TaskQuery),
-    responses((status = 200, body = Page<Task>))
+    responses((status = 200, body = Page<described::Task>))
 )]
 pub(super) async fn list(
     State(state): State<AppState>,

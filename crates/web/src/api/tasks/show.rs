@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use board::wire::{Event, TaskDetail};
 use board::{Audience, Seq, Status, TaskId};
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::super::page::{self, Page};
-use super::super::shapes::{Diff, Event, Offer, Offers, Refused, TaskDetail, Why};
+use super::super::described;
+use super::super::page::{self, Page, Paging};
 use super::super::{NoQuery, Path, Query};
 use crate::AppState;
 use crate::person::Person;
@@ -17,11 +18,64 @@ use crate::task_events::newest_events;
 /// The longest difference that is shown, in bytes.
 const LONGEST_DIFF: usize = 1024 * 1024;
 
+/// Why a task is (not) running, what must happen, and who must do it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Why {
+    id: String,
+    #[schema(value_type = described::Status)]
+    status: board::Status,
+    mover: String,
+    /// In the language of whoever asks.
+    reasons: Vec<String>,
+    /// The same for programs: each has one key, which names it; spans of time are milliseconds.
+    #[schema(value_type = Vec<serde_json::Value>)]
+    lines: Vec<board::Line>,
+    #[schema(value_type = described::RemainingFuel)]
+    left: board::RemainingFuel,
+}
+
+/// A move that is open to whoever asks.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Offer {
+    #[schema(value_type = described::Move)]
+    name: board::lifecycle::Move,
+    #[schema(value_type = described::Status)]
+    to: board::Status,
+    /// It must be said why.
+    needs_reason: bool,
+}
+
+/// Why something would be refused.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Refused {
+    #[schema(value_type = described::Code)]
+    code: board::Code,
+    detail: String,
+    hint: String,
+}
+
+/// What may be done with a task now.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Offers {
+    moves: Vec<Offer>,
+    may_edit: bool,
+    /// Why not, and who may.
+    refusal: Option<Refused>,
+}
+
+/// What a task's work changes, as git shows it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Diff {
+    text: String,
+    /// There is more.
+    cut: bool,
+}
+
 /// One task
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path)),
-    responses((status = 200, body = TaskDetail))
+    responses((status = 200, body = described::TaskDetail))
 )]
 pub(super) async fn show(
     State(state): State<AppState>,
@@ -59,21 +113,11 @@ pub(super) async fn why(
     }))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Paging {
-    /// How many at most: 1 to 500, 100 if not said.
-    limit: Option<usize>,
-    /// The `next` of the page before.
-    after: Option<String>,
-}
-
 /// Everything that has happened to a task, newest first
 #[utoipa::path(
     get, path = "/projects/{project}/tasks/{task}/events", tag = "tasks",
     params(("project" = String, Path), ("task" = String, Path), Paging),
-    responses((status = 200, body = Page<Event>))
+    responses((status = 200, body = Page<described::Event>))
 )]
 pub(super) async fn events(
     State(state): State<AppState>,

@@ -1,0 +1,16 @@
+//! Which shape does each noun have on the wire? One for each, with its JSON schema, for the command line's
+//! `--json` (C6), the HTTP API and MCP. Stable for scripts.
+
+mod agent;
+mod event;
+mod message;
+mod project;
+mod session;
+mod task;
+
+pub use agent::{Agent, AgentDetail};
+pub use event::Event;
+pub use message::Message;
+pub use project::{Project, ProjectDetail, TypeGoals};
+pub use session::{Evidence, Session, SessionDetail};
+pub use task::{Task, TaskDetail, TaskItem, TaskSummary};

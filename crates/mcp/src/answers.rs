@@ -1,0 +1,104 @@
+//! Which shape do answers have that only agents get (M5)? The names of the seeds, around the shapes of
+//! [`board::wire`].
+
+use board::wire::{Evidence, Task, TaskSummary};
+use board::{Answer, Board, Context, Outcome, Progress, Status, TaskId, Tool, instruction, say_rejection};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A task with what an agent has to know of it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TaskInfo {
+    #[serde(flatten)]
+    task: Task,
+    /// What its agent last reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Context>,
+    /// What was wrong with the last attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    children: Vec<TaskSummary>,
+    /// What was observed of its last session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_evidence: Option<Evidence>,
+}
+
+impl TaskInfo {
+    pub(crate) fn of(board: &Board, task: &board::Task) -> Self {
+        let language = board.settings.language;
+        let last = task.last_session.and_then(|id| board.sessions.get(&id));
+        Self {
+            task: task.into(),
+            result: task.report.as_ref().map(|report| report.result),
+            summary: task.report.as_ref().map(|report| report.summary.clone()),
+            context: task.context.clone(),
+            feedback: task.feedback.as_ref().map(|why| say_rejection(why, language)),
+            children: board.children(task).map(TaskSummary::of).collect(),
+            last_evidence: last.map(|session| Evidence::from(&**session)),
+        }
+    }
+}
+
+/// The answer to `get_next_action` (N1).
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct NextActionAnswer {
+    action: &'static str,
+    state: &'static str,
+    instruction: String,
+    tools: Vec<Tool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<TaskSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subtask: Option<TaskSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<Progress>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<TaskSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+impl NextActionAnswer {
+    pub(crate) fn of(answer: &Answer, language: board::Language) -> Self {
+        Self {
+            action: answer.action.action(),
+            state: answer.action.state(),
+            instruction: instruction(answer, language),
+            tools: answer.tools.clone(),
+            task: answer.task.clone(),
+            subtask: answer.subtask.clone(),
+            progress: answer.progress,
+            waiting: answer.waiting.clone(),
+            reason: answer.action.reason(),
+        }
+    }
+}
+
+/// What was changed about a task's status.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Moved {
+    pub(crate) success: bool,
+    pub(crate) task_id: TaskId,
+    pub(crate) previous_status: Status,
+    pub(crate) new_status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+/// It happened; what next, if that needs words.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Done {
+    success: bool,
+    message: String,
+}
+
+impl Done {
+    pub(crate) fn saying(message: String) -> Self {
+        Self { success: true, message }
+    }
+}

@@ -7,7 +7,7 @@ use board::{Actor, Board, Code, Installation, Language, ProjectId};
 use control::{Clock as _, Control, ControlError, ProcessLifetime, Project, Receipt, SystemClock, Writer};
 
 use crate::cli::Global;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliExit, Failure};
 use crate::show::Format;
 
 /// What a command is run in.
@@ -21,7 +21,7 @@ pub(crate) struct Context {
 
 /// A project that was found and opened.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenProject {
     pub(crate) control: Control,
     pub(crate) project: Project,
     pub(crate) id: ProjectId,
@@ -35,7 +35,7 @@ impl Context {
         let format = Format::of(&global);
         let home = global.home.filter(|home| !home.as_os_str().is_empty()).or_else(default_home).ok_or_else(|| {
             Failure::new(
-                Exit::Configuration,
+                CliExit::Configuration,
                 "not_initialised",
                 "There is no home directory to keep the store in.",
                 "Set SAIHAI_HOME to a directory you can write to.",
@@ -87,36 +87,41 @@ impl Context {
         control.installation().await.map_err(|error| Failure::control(error, self.language()))
     }
 
-    pub(crate) async fn open(&self) -> Result<Opened, Failure> {
-        self.open_attending(ProcessLifetime::ShortLived).await
+    pub(crate) async fn open(&self) -> Result<OpenProject, Failure> {
+        self.open_for(ProcessLifetime::ShortLived).await
     }
 
     /// Finds and opens the project: the one that was named, or the one around us.
-    pub(crate) async fn open_attending(&self, lifetime: ProcessLifetime) -> Result<Opened, Failure> {
+    pub(crate) async fn open_for(&self, lifetime: ProcessLifetime) -> Result<OpenProject, Failure> {
         if !self.store_path().exists() {
             return Err(self.not_initialised());
         }
         let control = self.control(lifetime)?;
         let installation = self.installation(&control).await?.state();
-        let (id, path) = self.find(&installation)?;
-        self.opened(control, id, path).await
+        let (id, path) = self.find_project(&installation)?;
+        self.open_project(control, id, path).await
     }
 
-    pub(crate) async fn opened(&self, control: Control, id: ProjectId, path: PathBuf) -> Result<Opened, Failure> {
+    pub(crate) async fn open_project(
+        &self,
+        control: Control,
+        id: ProjectId,
+        path: PathBuf,
+    ) -> Result<OpenProject, Failure> {
         let failed = |error| Failure::control(error, self.language());
         let project = control.project(&id).await.map_err(failed)?;
         project.sweep_overdue().await.map_err(failed)?;
         let language = self.language_of(&project.board());
-        Ok(Opened { control, project, id, path, language })
+        Ok(OpenProject { control, project, id, path, language })
     }
 
-    fn find(&self, installation: &Installation) -> Result<(ProjectId, PathBuf), Failure> {
+    fn find_project(&self, installation: &Installation) -> Result<(ProjectId, PathBuf), Failure> {
         let found = match &self.project {
             Some(named) => {
                 let by_id = named.parse::<ProjectId>().ok().and_then(|id| installation.projects.get(&id));
-                by_id.or_else(|| around(installation, Path::new(named))).ok_or_else(|| {
+                by_id.or_else(|| project_containing(installation, Path::new(named))).ok_or_else(|| {
                     Failure::new(
-                        Exit::NotFound,
+                        CliExit::NotFound,
                         Code::NotFound.as_str(),
                         self.say(
                             format!("There is no project `{named}`."),
@@ -131,7 +136,7 @@ impl Context {
             }
             None => {
                 let here = std::env::current_dir().unwrap_or_default();
-                around(installation, &here).ok_or_else(|| self.not_initialised())?
+                project_containing(installation, &here).ok_or_else(|| self.not_initialised())?
             }
         };
         Ok((found.id.clone(), PathBuf::from(&found.path)))
@@ -139,7 +144,7 @@ impl Context {
 
     fn not_initialised(&self) -> Failure {
         Failure::new(
-            Exit::Configuration,
+            CliExit::Configuration,
             "not_initialised",
             self.say(
                 "This directory is not in a Saihai project.",
@@ -153,7 +158,7 @@ impl Context {
     }
 }
 
-impl Opened {
+impl OpenProject {
     pub(crate) fn board(&self) -> Arc<Board> {
         self.project.board()
     }
@@ -195,7 +200,7 @@ pub(crate) fn owner() -> Actor {
 }
 
 /// The registered project whose repository is the nearest one around a directory.
-fn around<'a>(installation: &'a Installation, directory: &Path) -> Option<&'a board::Project> {
+fn project_containing<'a>(installation: &'a Installation, directory: &Path) -> Option<&'a board::Project> {
     // One that is gone may still be named, as it was registered.
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     for ancestor in directory.ancestors() {
@@ -221,7 +226,7 @@ fn make_home(home: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| {
         Failure::new(
-            Exit::Store,
+            CliExit::Store,
             "store",
             format!("cannot make the directory {}: {error}", home.display()),
             "Check its permissions, or set SAIHAI_HOME to a directory you can write to.",

@@ -6,7 +6,7 @@ use board::{Board, EventLine, Language, Tone, one_line};
 use runner::Notice;
 use tokio::sync::mpsc;
 
-use crate::house::Events;
+use crate::up_process::EventReader;
 
 /// Writes lines with the time, in colour where there is any.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ impl Printer {
     }
 
     pub(crate) fn line(self, at: board::Timestamp, line: &EventLine) -> String {
-        let time = clock(at);
+        let time = time_of_day(at);
         let code = match line.tone {
             Tone::Plain => "",
             Tone::Good => "\u{1b}[32m",
@@ -37,18 +37,18 @@ impl Printer {
 }
 
 /// The time of day, where the user is.
-fn clock(at: board::Timestamp) -> String {
+fn time_of_day(at: board::Timestamp) -> String {
     let zoned = jiff::Timestamp::from_millisecond(at.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
     zoned.map_or_else(|_| "--:--:--".into(), |at| at.strftime("%H:%M:%S").to_string())
 }
 
 /// Shows what happens for as long as it is to go on; without `text`, it only waits.
 pub(crate) async fn print_events(
-    mut events: Events,
+    mut events: EventReader,
     mut notices: mpsc::UnboundedReceiver<Notice>,
     language: Language,
     text: bool,
-    mut go_on: impl FnMut(&Board) -> bool,
+    mut keep_going: impl FnMut(&Board) -> bool,
 ) {
     let printer = Printer::new();
     let project = events.project().clone();
@@ -59,20 +59,20 @@ pub(crate) async fn print_events(
     };
     loop {
         let board = events.board();
-        for event in events.new_ones().await {
+        for event in events.read_new().await {
             board::event_lines(&board, &event, language).iter().for_each(|line| show(event.at, line));
         }
-        if !go_on(&board) {
+        if !keep_going(&board) {
             return;
         }
         tokio::select! {
             changed = events.changed() => if changed.is_none() { return },
-            Some(notice) = notices.recv() => show(project.clock().now(), &of_notice(&notice)),
+            Some(notice) = notices.recv() => show(project.clock().now(), &notice_line(&notice)),
         }
     }
 }
 
-fn of_notice(notice: &Notice) -> EventLine {
+fn notice_line(notice: &Notice) -> EventLine {
     let (tone, text) = match notice {
         Notice::DiskFull { free, floor } => {
             let text =

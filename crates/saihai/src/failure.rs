@@ -11,7 +11,7 @@ use crate::show::{Format, clean};
 
 /// The exit codes of C3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum CliExit {
     Refused = 1,
     Usage = 2,
     Configuration = 3,
@@ -25,20 +25,20 @@ pub(crate) struct Failure {
     pub(crate) code: String,
     pub(crate) message: String,
     pub(crate) hint: String,
-    pub(crate) exit: Exit,
+    pub(crate) exit: CliExit,
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(exit: CliExit, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), hint: hint.into(), exit }
     }
 
     pub(crate) fn failed(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(Exit::Refused, "failed", message, hint)
+        Self::new(CliExit::Refused, "failed", message, hint)
     }
 
     pub(crate) fn bad_argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(Exit::Usage, Code::InvalidArgument.as_str(), message, hint)
+        Self::new(CliExit::Usage, Code::InvalidArgument.as_str(), message, hint)
     }
 
     pub(crate) fn refused(refusal: &Refusal, language: Language) -> Self {
@@ -51,7 +51,7 @@ impl Failure {
     }
 
     pub(crate) fn store(error: &StoreError) -> Self {
-        Self::new(Exit::Store, "store", error.to_string(), error.hint())
+        Self::new(CliExit::Store, "store", error.to_string(), error.hint())
     }
 
     pub(crate) fn control(error: ControlError, language: Language) -> Self {
@@ -59,14 +59,14 @@ impl Failure {
             ControlError::Refused(refusal) => Self::refused(&refusal, language),
             ControlError::Store(error) => Self::store(&error),
             ControlError::Unreadable { .. } | ControlError::Random(_) | ControlError::Closed => {
-                Self::new(Exit::Store, "store", error.to_string(), "Run `saihai log verify`.")
+                Self::new(CliExit::Store, "store", error.to_string(), "Run `saihai log verify`.")
             }
         }
     }
 
     pub(crate) fn definitions(problems: &Problems) -> Self {
         Self::new(
-            Exit::Configuration,
+            CliExit::Configuration,
             "bad_configuration",
             problems.to_string(),
             "Correct the file and run the command again; nothing was changed.",
@@ -77,13 +77,15 @@ impl Failure {
     pub(crate) fn report(&self, format: Format) -> ExitCode {
         match format {
             Format::Json => {
-                say(&serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint }).to_string());
+                write_stderr(
+                    &serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint }).to_string(),
+                );
             }
             Format::Text | Format::Quiet => {
                 let (red, off) = if colour() { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-                say(&format!("{red}error{off}: {}", clean(&self.message)));
+                write_stderr(&format!("{red}error{off}: {}", clean(&self.message)));
                 if !self.hint.is_empty() {
-                    say(&format!("hint: {}", clean(&self.hint)));
+                    write_stderr(&format!("hint: {}", clean(&self.hint)));
                 }
             }
         }
@@ -92,7 +94,7 @@ impl Failure {
 }
 
 /// One line on stderr. If that is gone or full, the exit code still tells.
-pub(crate) fn say(line: &str) {
+pub(crate) fn write_stderr(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
@@ -100,17 +102,17 @@ fn colour() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-fn exit_of(code: Code) -> Exit {
+fn exit_of(code: Code) -> CliExit {
     match code {
-        Code::NotFound => Exit::NotFound,
-        Code::InvalidArgument => Exit::Usage,
+        Code::NotFound => CliExit::NotFound,
+        Code::InvalidArgument => CliExit::Usage,
         Code::NotAuthenticated
         | Code::NotAllowed
         | Code::LimitReached
         | Code::Duplicate
         | Code::Cycle
         | Code::CannotHelp
-        | Code::FuelSpent => Exit::Refused,
+        | Code::FuelSpent => CliExit::Refused,
         Code::IllegalTransition
         | Code::NotReady
         | Code::StateConflict
@@ -118,7 +120,7 @@ fn exit_of(code: Code) -> Exit {
         | Code::ChildrenUnsettled
         | Code::NotMerged
         | Code::Interrupted
-        | Code::StaleSession => Exit::Conflict,
+        | Code::StaleSession => CliExit::Conflict,
     }
 }
 
@@ -135,5 +137,5 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     let more = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
     let lines = text.lines().map(str::trim).take_while(more).filter(|line| !line.is_empty());
     let message = lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned();
-    Failure::new(Exit::Usage, "usage", message, "Run the command with --help.").report(Format::Json)
+    Failure::new(CliExit::Usage, "usage", message, "Run the command with --help.").report(Format::Json)
 }

@@ -5,11 +5,11 @@ mod commands;
 mod context;
 mod event_printer;
 mod failure;
-mod house;
-mod premises;
-mod presence;
+mod local_files;
 mod runner_workspaces;
+mod running_servers;
 mod show;
+mod up_process;
 
 use std::process::ExitCode;
 
@@ -22,10 +22,10 @@ use crate::show::Format;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    if let Some(exit) = behind_the_scenes(&arguments) {
+    if let Some(exit) = internal_command(&arguments) {
         return exit;
     }
-    let cli = match Cli::try_parse_from(&arguments).and_then(one_format) {
+    let cli = match Cli::try_parse_from(&arguments).and_then(reject_two_formats) {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error, arguments.iter().any(|argument| argument == "--json")),
     };
@@ -37,19 +37,19 @@ fn main() -> ExitCode {
 }
 
 /// What Saihai starts itself as. Before anything else: these must be small, and have one thread.
-fn behind_the_scenes(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
+fn internal_command(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     let words: Vec<_> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
         ["shim"] => Some(runner::shim::supervise()),
         ["shim", "--init"] => Some(runner::shim::init()),
         ["workspace-git"] => Some(runner::run_workspace_request()),
-        ["demo-agent", name, thinking] => Some(commands::demo::play(name, thinking)),
+        ["demo-agent", name, pause] => Some(commands::demo::run_scripted_agent(name, pause)),
         _ => None,
     }
 }
 
 /// Asked here, because clap compares only what stands at the same place of the command line.
-fn one_format(cli: Cli) -> Result<Cli, clap::Error> {
+fn reject_two_formats(cli: Cli) -> Result<Cli, clap::Error> {
     if cli.global.json && cli.global.quiet {
         let both = "the argument '--json' cannot be used with '--quiet'";
         return Err(Cli::command().error(clap::error::ErrorKind::ArgumentConflict, both));
@@ -59,7 +59,8 @@ fn one_format(cli: Cli) -> Result<Cli, clap::Error> {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     use tokio::runtime::Builder;
-    let mut builder = if cli.command.stays() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    let mut builder =
+        if cli.command.is_long_running() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
     let runtime = builder
         .enable_all()
         .build()

@@ -9,7 +9,7 @@ use clap::Args;
 use control::ProcessLifetime;
 use tokio::sync::mpsc;
 
-use crate::context::{Context, Opened};
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 use crate::show::{Format, clean};
 
@@ -31,23 +31,29 @@ pub(crate) struct Chat {
 }
 
 /// A conversation in progress.
-struct Talk<'a> {
-    opened: &'a Opened,
+struct Conversation<'a> {
+    opened: &'a OpenProject,
     agent: Party,
     format: Format,
-    shown: MessageId,
+    last_printed: MessageId,
     /// The last message the agent owes an answer to.
-    asked: Option<MessageId>,
+    awaiting_reply: Option<MessageId>,
 }
 
 impl Chat {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
+        let opened = context.open_for(ProcessLifetime::LongLived).await?;
         let board = opened.board();
         board.agent(&self.agent).map_err(|refusal| opened.refusal(refusal))?;
         let agent = Party::Agent(self.agent);
-        let mut talk = Talk { opened: &opened, agent, format: context.format, shown: MessageId(0), asked: None };
-        talk.begin(&board, self.lines);
+        let mut conversation = Conversation {
+            opened: &opened,
+            agent,
+            format: context.format,
+            last_printed: MessageId(0),
+            awaiting_reply: None,
+        };
+        conversation.print_history(&board, self.lines);
         let mut lines = read_lines();
         let mut boards = opened.project.writer().watch();
         let mut typing = true;
@@ -55,44 +61,44 @@ impl Chat {
             tokio::select! {
                 line = lines.recv(), if typing => match line {
                     Some(line) if line.trim().is_empty() => {}
-                    Some(line) => talk.send(line).await?,
-                    None if std::io::stdin().is_terminal() || talk.asked.is_none() => return Ok(()),
+                    Some(line) => conversation.send(line).await?,
+                    None if std::io::stdin().is_terminal() || conversation.awaiting_reply.is_none() => return Ok(()),
                     None => typing = false,
                 },
                 changed = boards.changed() => {
                     let board = Arc::clone(&boards.borrow_and_update());
-                    talk.show(&board);
-                    if changed.is_err() || (!typing && talk.asked.is_none()) {
+                    conversation.print_new(&board);
+                    if changed.is_err() || (!typing && conversation.awaiting_reply.is_none()) {
                         return Ok(());
                     }
-                    talk.check_expired(&board)?;
+                    conversation.check_expired(&board)?;
                 }
             }
         }
     }
 }
 
-impl Talk<'_> {
+impl Conversation<'_> {
     fn concerns(&self, message: &Message) -> bool {
         message.from == self.agent || message.to == self.agent
     }
 
     /// Shows what was said before.
-    fn begin(&mut self, board: &Board, lines: usize) {
+    fn print_history(&mut self, board: &Board, lines: usize) {
         let mut before: Vec<_> = board.messages.iter().rev().filter(|m| self.concerns(m)).take(lines).collect();
         before.reverse();
         before.into_iter().for_each(|message| self.print(board, message));
-        self.shown = board.messages.last().map_or(MessageId(0), |message| message.id);
+        self.last_printed = board.messages.last().map_or(MessageId(0), |message| message.id);
     }
 
-    fn show(&mut self, board: &Board) {
-        let new: Vec<_> = board.messages.iter().rev().take_while(|message| message.id > self.shown).collect();
+    fn print_new(&mut self, board: &Board) {
+        let new: Vec<_> = board.messages.iter().rev().take_while(|message| message.id > self.last_printed).collect();
         let new: Vec<_> = new.into_iter().rev().filter(|message| self.concerns(message)).collect();
         new.iter().for_each(|message| self.print(board, message));
         if new.iter().any(|message| message.from == self.agent) {
-            self.asked = None;
+            self.awaiting_reply = None;
         }
-        self.shown = board.messages.last().map_or(self.shown, |message| message.id);
+        self.last_printed = board.messages.last().map_or(self.last_printed, |message| message.id);
     }
 
     fn print(&self, board: &Board, message: &Message) {
@@ -109,17 +115,18 @@ impl Talk<'_> {
     async fn send(&mut self, content: String) -> Result<(), Failure> {
         let command = Command::SendMessage { to: self.agent.clone(), content, related_task: None };
         let receipt = self.opened.submit(command).await?;
-        self.asked = receipt.after.messages.last().map(|message| message.id);
+        self.awaiting_reply = receipt.after.messages.last().map(|message| message.id);
         // What was typed is on the screen already; what came through a pipe is not.
         if std::io::stdin().is_terminal() {
-            self.shown = self.asked.unwrap_or(self.shown);
+            self.last_printed = self.awaiting_reply.unwrap_or(self.last_printed);
         }
         Ok(())
     }
 
     fn check_expired(&self, board: &Board) -> Result<(), Failure> {
-        let asked = self.asked.and_then(|id| board.messages.iter().rev().find(|message| message.id == id));
-        match asked {
+        let awaiting_reply =
+            self.awaiting_reply.and_then(|id| board.messages.iter().rev().find(|message| message.id == id));
+        match awaiting_reply {
             Some(message) if message.expired => Err(Failure::failed(
                 self.opened.say(
                     format!("{} expired: nobody came to read it.", message.id),

@@ -11,8 +11,8 @@ use clap::Args;
 use git::Git;
 use serde::Serialize;
 
-use crate::context::{Context, Opened};
-use crate::failure::{Exit, Failure};
+use crate::context::{Context, OpenProject};
+use crate::failure::{CliExit, Failure};
 use crate::show;
 
 /// Check git, the store, the definitions and the clients they name
@@ -22,7 +22,7 @@ pub(crate) struct Doctor {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum Severity {
     Ok,
     Warning,
     Problem,
@@ -31,22 +31,22 @@ enum State {
 #[derive(Debug, Serialize)]
 struct Finding {
     what: String,
-    state: State,
+    state: Severity,
     detail: String,
     hint: String,
 }
 
 impl Finding {
-    fn new(what: &str, state: State, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+    fn new(what: &str, state: Severity, detail: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), state, detail: detail.into(), hint: hint.into() }
     }
 
     fn ok(what: &str, detail: impl Into<String>) -> Self {
-        Self::new(what, State::Ok, detail, "")
+        Self::new(what, Severity::Ok, detail, "")
     }
 
     fn of(what: &str, failure: &Failure) -> Self {
-        Self::new(what, State::Problem, failure.message.clone(), failure.hint.clone())
+        Self::new(what, Severity::Problem, failure.message.clone(), failure.hint.clone())
     }
 }
 
@@ -59,19 +59,19 @@ impl Doctor {
                 findings.push(Finding::ok("project", format!("{} at {}", opened.id, opened.path.display())));
                 findings.extend(check_project(&opened));
             }
-            Err(failure) if failure.exit == Exit::Store => findings.push(Finding::of("store", &failure)),
+            Err(failure) if failure.exit == CliExit::Store => findings.push(Finding::of("store", &failure)),
             Err(failure) => {
-                findings.push(Finding::new("project", State::Warning, failure.message, failure.hint));
+                findings.push(Finding::new("project", Severity::Warning, failure.message, failure.hint));
             }
         }
-        let problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
-        let ids = || findings.iter().filter(|f| f.state != State::Ok).map(|f| f.what.clone()).collect();
+        let problems = findings.iter().filter(|finding| finding.state == Severity::Problem).count();
+        let ids = || findings.iter().filter(|f| f.state != Severity::Ok).map(|f| f.what.clone()).collect();
         context.format.print(&findings, ids, || {
             let line = |finding: &Finding| {
                 let mark = match finding.state {
-                    State::Ok => "ok     ",
-                    State::Warning => "warning",
-                    State::Problem => "PROBLEM",
+                    Severity::Ok => "ok     ",
+                    Severity::Warning => "warning",
+                    Severity::Problem => "PROBLEM",
                 };
                 let hint =
                     if finding.hint.is_empty() { String::new() } else { format!("\n          → {}", finding.hint) };
@@ -96,7 +96,7 @@ impl Doctor {
 fn check_git() -> Finding {
     match Git::for_command_line(".").version() {
         Some(version) => Finding::ok("git", version),
-        None => Finding::new("git", State::Problem, "git was not found.", "Install git."),
+        None => Finding::new("git", Severity::Problem, "git was not found.", "Install git."),
     }
 }
 
@@ -104,25 +104,25 @@ fn check_git() -> Finding {
 async fn check_sandbox() -> Finding {
     let scratch = match tempfile::tempdir() {
         Ok(scratch) => scratch,
-        Err(error) => return Finding::new("sandbox", State::Problem, error.to_string(), "Make TMPDIR writable."),
+        Err(error) => return Finding::new("sandbox", Severity::Problem, error.to_string(), "Make TMPDIR writable."),
     };
     match runner::try_sandbox(scratch.path()).await {
         Ok(()) => Finding::ok("sandbox", "agents are confined to their files by the kernel"),
         Err(error) => {
             let hint = "Agents do not start with `sandbox: strict`. Use a kernel with Landlock (Linux 6.2 or newer), \
                         or set `sandbox: best_effort` in .saihai/config.yaml.";
-            Finding::new("sandbox", State::Problem, error, hint)
+            Finding::new("sandbox", Severity::Problem, error, hint)
         }
     }
 }
 
-fn check_project(opened: &Opened) -> Vec<Finding> {
+fn check_project(opened: &OpenProject) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !opened.path.is_dir() {
         let detail = format!("{} is not there any more.", opened.path.display());
         findings.push(Finding::new(
             "repository",
-            State::Problem,
+            Severity::Problem,
             detail,
             "Move it back, or run `saihai init` where it is now.",
         ));
@@ -134,15 +134,15 @@ fn check_project(opened: &Opened) -> Vec<Finding> {
         Some(commit) => Finding::ok("target", format!("{target} at {}", &commit[..commit.len().min(10)])),
         None => {
             let hint = "Make a first commit on it, or correct `target_branch` in .saihai/config.yaml.";
-            Finding::new("target", State::Problem, format!("There is no branch {target} yet."), hint)
+            Finding::new("target", Severity::Problem, format!("There is no branch {target} yet."), hint)
         }
     });
-    match super::definitions_in::preview(opened) {
+    match super::apply_definitions::preview(opened) {
         Err(failure) => findings.push(Finding::of("definitions", &failure)),
         Ok(applied) if applied.lines().is_empty() => findings.push(Finding::ok("definitions", "as applied")),
         Ok(applied) => {
             let detail = format!("not applied yet: {}", applied.lines().join(", "));
-            findings.push(Finding::new("definitions", State::Warning, detail, "Run `saihai agent apply`."));
+            findings.push(Finding::new("definitions", Severity::Warning, detail, "Run `saihai agent apply`."));
         }
     }
     let programs: BTreeSet<_> = board.agents.values().filter(|a| a.active).filter_map(|a| program(&a.spec)).collect();
@@ -163,10 +163,10 @@ fn program(spec: &board::AgentSpec) -> Option<String> {
 
 /// Is it there, and does it start? A custom command is only looked for, not started.
 fn check_client(program: &str) -> Finding {
-    let Some(path) = find(program) else {
+    let Some(path) = find_program(program) else {
         let hint =
             format!("Install it, or put it on PATH; agents with it end as launch_failed. Looked for `{program}`.");
-        return Finding::new(program, State::Warning, "not found", hint);
+        return Finding::new(program, Severity::Warning, "not found", hint);
     };
     if !matches!(program, "claude" | "codex" | "gemini" | "opencode") {
         return Finding::ok(program, path.display().to_string());
@@ -177,23 +177,23 @@ fn check_client(program: &str) -> Finding {
         }
         Ok(output) => {
             let detail = format!("`{program} --version` ended with {}", output.status);
-            Finding::new(program, State::Problem, detail, "Run it yourself to see why.")
+            Finding::new(program, Severity::Problem, detail, "Run it yourself to see why.")
         }
-        Err(error) => Finding::new(program, State::Problem, error.to_string(), "Run it yourself to see why."),
+        Err(error) => Finding::new(program, Severity::Problem, error.to_string(), "Run it yourself to see why."),
     }
 }
 
 /// A client that waits for something, such as a first login, is not waited for.
 fn ask_version(program: &Path) -> io::Result<Output> {
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let (mut child, asked) = (command.spawn()?, Instant::now());
     while child.try_wait()?.is_none() {
-        if asked.elapsed() > PATIENCE {
+        if asked.elapsed() > VERSION_TIMEOUT {
             child.kill()?;
             child.wait()?;
-            let silence = format!("`--version` was not answered within {} seconds", PATIENCE.as_secs());
+            let silence = format!("`--version` was not answered within {} seconds", VERSION_TIMEOUT.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, silence));
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -201,7 +201,7 @@ fn ask_version(program: &Path) -> io::Result<Output> {
     child.wait_with_output()
 }
 
-fn find(program: &str) -> Option<std::path::PathBuf> {
+fn find_program(program: &str) -> Option<std::path::PathBuf> {
     if program.contains('/') {
         return Some(Path::new(program).to_owned()).filter(|path| path.is_file());
     }

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::house::user;
 use crate::show::{Format, clean};
+use crate::up_process::current_user;
 
 /// Remove workspaces, branches, logs and processes that nobody needs any more
 #[derive(Debug, Args)]
@@ -31,12 +31,12 @@ impl Gc {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let paths = RunnerPaths::new(&context.home, &opened.id);
-        let host = RunnerHost { repository: opened.path.clone(), paths, user: user() };
+        let host = RunnerHost { repository: opened.path.clone(), paths, user: current_user() };
         let board = opened.board();
         let found = find(&host, &board, opened.now()).await;
-        let going = found.iter().filter(|found| found.remove).count();
-        if !self.dry_run && going > 0 && !self.yes {
-            self.ask(context, &found, going)?;
+        let removals = found.iter().filter(|found| found.remove).count();
+        if !self.dry_run && removals > 0 && !self.yes {
+            self.ask(context, &found, removals)?;
         }
         let mut failures = Vec::new();
         if !self.dry_run {
@@ -63,12 +63,12 @@ impl Gc {
     }
 
     /// Only with a person's word, or --yes (C4).
-    fn ask(&self, context: &Context, found: &[GcFinding], going: usize) -> Result<(), Failure> {
+    fn ask(&self, context: &Context, found: &[GcFinding], removals: usize) -> Result<(), Failure> {
         let unasked = || {
             Failure::new(
-                crate::failure::Exit::Refused,
+                crate::failure::CliExit::Refused,
                 "needs_confirmation",
-                format!("{going} things would be removed."),
+                format!("{removals} things would be removed."),
                 "Look at them with --dry-run, then run it with --yes.",
             )
         };
@@ -78,7 +78,7 @@ impl Gc {
         for found in found.iter().filter(|found| found.remove) {
             let _ = writeln!(std::io::stderr(), "{}", self.line(found));
         }
-        let _ = write!(std::io::stderr(), "Remove {going} things? [y/N] ");
+        let _ = write!(std::io::stderr(), "Remove {removals} things? [y/N] ");
         let mut answer = String::new();
         let _ = std::io::stdin().read_line(&mut answer);
         if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(unasked()) }

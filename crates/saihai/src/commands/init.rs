@@ -9,9 +9,9 @@ use definitions::{ScaffoldOptions, scaffold};
 use git::Git;
 use serde_json::json;
 
-use super::definitions_in;
-use crate::context::{Context, Opened, owner};
-use crate::failure::{Exit, Failure};
+use super::apply_definitions;
+use crate::context::{Context, OpenProject, owner};
+use crate::failure::{CliExit, Failure};
 use crate::show::clean;
 
 /// Make the repository around the current directory a project
@@ -57,7 +57,7 @@ impl Init {
             Failure { hint: hint.into(), ..Failure::definitions(&problems) }
         })?;
         let mut opened = register(context, &root, &name).await?;
-        let applied = definitions_in::apply(&opened).await?;
+        let applied = apply_definitions::apply(&opened).await?;
         let board = opened.board();
         // Only now does the project say which it speaks.
         opened.language = context.language_of(&board);
@@ -68,7 +68,7 @@ impl Init {
         let text = || {
             let mut lines: Vec<_> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
             lines.extend(applied.lines());
-            lines.extend(self.unheard(&opened));
+            lines.extend(self.ignored_options(&opened));
             let (id, target) = (&opened.id, &board.settings.target_branch);
             lines.push(opened.say(
                 format!("Project `{id}` is ready; work is merged into {target}.\nNext: saihai task add \"What should be done\" --assign AGENT (see `saihai agent list`)"),
@@ -90,7 +90,7 @@ impl Init {
     }
 
     /// What was asked for, but is said otherwise by a file that was there already.
-    fn unheard(&self, opened: &Opened) -> Vec<String> {
+    fn ignored_options(&self, opened: &OpenProject) -> Vec<String> {
         let board = opened.board();
         let note = |key: &str, asked: Option<&String>, is: &str| {
             let asked = asked.filter(|asked| asked.as_str() != is)?;
@@ -126,7 +126,7 @@ fn repository(context: &Context, directory: &Path) -> Result<PathBuf, Failure> {
     }
     let root = git.root().ok_or_else(|| {
         Failure::new(
-            Exit::Configuration,
+            CliExit::Configuration,
             "not_initialised",
             context.say(
                 format!("{} is not in a git repository.", directory.display()),
@@ -147,7 +147,7 @@ fn directory_name(root: &Path) -> String {
 }
 
 /// Registers the repository, or finds it registered. A taken id gets a number behind it.
-pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<Opened, Failure> {
+pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<OpenProject, Failure> {
     let control = context.control(ProcessLifetime::ShortLived)?;
     let installation = context.installation(&control).await?;
     let path = root
@@ -155,7 +155,7 @@ pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Resu
         .ok_or_else(|| Failure::failed("The repository's path is not valid UTF-8.", "Move it to a path that is."))?;
     if let Some(known) = installation.state().project_at(path) {
         let id = known.id.clone();
-        return context.opened(control, id, root.to_owned()).await;
+        return context.open_project(control, id, root.to_owned()).await;
     }
     let base = Some(slug(name)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "project".into());
     for number in 1.. {
@@ -167,7 +167,7 @@ pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Resu
             Ok(receipt) => {
                 // Somebody may have registered the same path meanwhile, under another id.
                 let id = receipt.after.project_at(path).map_or(id, |known| known.id.clone());
-                return context.opened(control, id, root.to_owned()).await;
+                return context.open_project(control, id, root.to_owned()).await;
             }
             Err(control::ControlError::Refused(refusal)) if matches!(*refusal.0, RefusalReason::ProjectTaken(_)) => {}
             Err(error) => return Err(Failure::control(error, context.language())),

@@ -6,8 +6,8 @@ use control::{Clock as _, ProcessLifetime, SystemClock};
 use serde_json::json;
 
 use crate::context::{Context, owner};
-use crate::failure::{Exit, Failure};
-use crate::presence::newest_server;
+use crate::failure::{CliExit, Failure};
+use crate::running_servers::newest_server;
 
 /// Make a link that logs a browser in, once
 #[derive(Debug, Args)]
@@ -20,14 +20,14 @@ Examples:
   saihai login --role viewer --name alice")]
 pub(crate) struct Login {
     /// owner, or viewer: may look, not change
-    #[arg(long, default_value = "owner", value_parser = person)]
+    #[arg(long, default_value = "owner", value_parser = parse_person_role)]
     role: Role,
     /// Whose it is; changes are recorded under this name
     #[arg(long)]
     name: Option<String>,
 }
 
-fn person(word: &str) -> Result<Role, String> {
+fn parse_person_role(word: &str) -> Result<Role, String> {
     match word.parse() {
         Ok(role @ (Role::Owner | Role::Viewer)) => Ok(role),
         Ok(Role::Runner | Role::Coordinator) | Err(_) => Err(format!("`{word}` is not one of: owner, viewer")),
@@ -38,7 +38,7 @@ impl Login {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let url = newest_server(&context.home).ok_or_else(|| {
             Failure::new(
-                Exit::NotFound,
+                CliExit::NotFound,
                 "not_found",
                 context.say("No server answers.", "応答するサーバーがありません。"),
                 context.say(

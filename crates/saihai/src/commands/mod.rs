@@ -1,9 +1,9 @@
 //! Which commands are there?
 
 mod agent;
+mod apply_definitions;
 mod chat;
 mod completions;
-mod definitions_in;
 pub(crate) mod demo;
 mod doctor;
 mod gc;
@@ -69,7 +69,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// It goes on and talks to others, instead of answering once.
-    pub(crate) fn stays(&self) -> bool {
+    pub(crate) fn is_long_running(&self) -> bool {
         matches!(self, Self::Demo(_) | Self::Up(_) | Self::Worker(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }
 }

@@ -10,15 +10,15 @@ use tokio_util::sync::CancellationToken;
 use web::Web;
 
 use crate::context::{Context, owner};
-use crate::failure::{Exit, Failure, say};
-use crate::house::attend;
-use crate::house::with_routes;
-use crate::premises::OnThisMachine;
-use crate::presence::Presence;
+use crate::failure::{CliExit, Failure, write_stderr};
+use crate::local_files::LocalFilesOnDisk;
+use crate::running_servers::ServerRegistration;
 use crate::show::Format;
+use crate::up_process::open_all_projects;
+use crate::up_process::with_routes;
 
 /// How long calls that are being answered have when the server ends.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+const SHUTDOWN_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Serve the board to agents over MCP
 #[derive(Debug, Args)]
@@ -42,14 +42,14 @@ impl Serve {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let control = context.control(ProcessLifetime::LongLived)?;
         let failed = |error| Failure::control(error, context.language());
-        attend(&control, context).await?;
+        open_all_projects(&control, context).await?;
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
         let shutdown = server.shutdown().clone();
         let http_server = HttpServer::bind(shutdown.clone(), &self.listen, &self.allow_host).await;
-        let web = Web::new(Arc::clone(&server), Arc::new(OnThisMachine { home: context.home.clone() }));
-        let http_server = with_routes(http_server.map_err(|error| closed(&error))?, &server, &web);
-        let _presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
-        let told = told_to_end();
+        let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
+        let http_server = with_routes(http_server.map_err(|error| cannot_listen(&error))?, &server, &web);
+        let _registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
+        let signal = shutdown_signal();
         let mcp_url = http_server.mcp_url();
         announce(
             context,
@@ -62,9 +62,9 @@ impl Serve {
         )
         .await?;
         let ending = async {
-            told.await;
+            signal.await;
             shutdown.cancel();
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(SHUTDOWN_GRACE).await;
         };
         tokio::select! {
             () = http_server.serve() => {}
@@ -95,7 +95,9 @@ pub(crate) async fn announce(
         },
     )?;
     if context.format == Format::Text && url.starts_with("http://0.0.0.0") {
-        say("note: clients on other machines must be named with --allow-host, and anybody on the network can knock.");
+        write_stderr(
+            "note: clients on other machines must be named with --allow-host, and anybody on the network can knock.",
+        );
     }
     Ok(())
 }
@@ -113,7 +115,7 @@ pub(crate) async fn login_url(
 
 /// Waits for Ctrl-C or SIGTERM. They are heeded from the call on, not from when it is first waited for:
 /// whoever has been told that it is ready may end it at once.
-pub(crate) fn told_to_end() -> impl Future<Output = ()> {
+pub(crate) fn shutdown_signal() -> impl Future<Output = ()> {
     let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     async {
         match (terminate, interrupt) {
@@ -126,7 +128,7 @@ pub(crate) fn told_to_end() -> impl Future<Output = ()> {
     }
 }
 
-pub(crate) fn closed(error: &ListenError) -> Failure {
+pub(crate) fn cannot_listen(error: &ListenError) -> Failure {
     let hint = match error {
         ListenError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => {
             "Perhaps `saihai serve` runs already, and serves every project; or choose another address with --listen."
@@ -134,5 +136,5 @@ pub(crate) fn closed(error: &ListenError) -> Failure {
         ListenError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
         ListenError::Taken(_) => "Use that server, or choose another path with --listen.",
     };
-    Failure::new(Exit::Refused, "cannot_listen", error.to_string(), hint)
+    Failure::new(CliExit::Refused, "cannot_listen", error.to_string(), hint)
 }

@@ -4,12 +4,12 @@ use clap::Args;
 use control::ProcessLifetime;
 use server::Listen;
 
-use super::serve::{announce, told_to_end};
+use super::serve::{announce, shutdown_signal};
 use crate::context::Context;
 use crate::event_printer::print_events;
-use crate::failure::{Failure, say};
-use crate::house::{House, Wishes};
+use crate::failure::{Failure, write_stderr};
 use crate::show::Format;
+use crate::up_process::{UpOptions, UpProcess};
 
 /// Run the team: apply the definitions, serve the board, start and watch the agents
 #[derive(Debug, Args)]
@@ -39,11 +39,11 @@ pub(crate) struct Up {
 
 impl Up {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
+        let opened = context.open_for(ProcessLifetime::LongLived).await?;
         let language = opened.language;
-        let applied = super::definitions_in::apply(&opened).await?;
+        let applied = super::apply_definitions::apply(&opened).await?;
         if context.format == Format::Text && !applied.lines().is_empty() {
-            say(&format!("Definitions applied: {}", applied.lines().join(", ")));
+            write_stderr(&format!("Definitions applied: {}", applied.lines().join(", ")));
         }
         if matches!(self.listen, Some(Listen::Unix(_))) {
             return Err(Failure::bad_argument(
@@ -51,7 +51,7 @@ impl Up {
                 "Give --listen HOST:PORT; `saihai serve` can listen on a unix socket.",
             ));
         }
-        let wishes = Wishes {
+        let options = UpOptions {
             listen: self.listen,
             allow_host: self.allow_host,
             max_parallel: self.max_parallel.map(|most| most as usize),
@@ -59,13 +59,13 @@ impl Up {
             only: None,
         };
         let id = opened.id.clone();
-        let house = House::open(context, opened, wishes).await?;
-        let ending = told_to_end();
-        let mcp_url = house.http_server().mcp_url();
+        let process = UpProcess::open(context, opened, options).await?;
+        let shutdown = shutdown_signal();
+        let mcp_url = process.http_server().mcp_url();
         announce(
             context,
-            house.http_server(),
-            &house.web,
+            process.http_server(),
+            &process.web,
             &format!(
                 "Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."
             ),
@@ -75,12 +75,12 @@ impl Up {
         )
         .await?;
         let text = context.format == Format::Text;
-        let project = house.project.clone();
+        let project = process.project.clone();
         let print_events = async move |events, notices| print_events(events, notices, language, text, |_| true).await;
-        house.run(ending, self.stop_agents, print_events).await?;
+        process.run(shutdown, self.stop_agents, print_events).await?;
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
-            say(&context.say(
+            write_stderr(&context.say(
                 format!("{left} agents go on under their shims. `saihai up` takes them over again."),
                 format!("{left} 件のセッションは続行します。`saihai up` で引き継げます。"),
             ));

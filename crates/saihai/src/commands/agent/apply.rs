@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::commands::definitions_in;
+use crate::commands::apply_definitions;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -19,7 +19,7 @@ impl Apply {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let applied =
-            if self.dry_run { definitions_in::preview(&opened)? } else { definitions_in::apply(&opened).await? };
+            if self.dry_run { apply_definitions::preview(&opened)? } else { apply_definitions::apply(&opened).await? };
         let ids = || [&applied.joined, &applied.changed, &applied.left].into_iter().flatten().cloned().collect();
         context.format.print(&applied, ids, || {
             let lines = applied.lines();

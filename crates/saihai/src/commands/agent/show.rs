@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::show::{clean, or_dash};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum As {
+enum DefinitionFormat {
     Text,
     Yaml,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Show {
     id: AgentId,
     /// As text, or as the definition file it came from
     #[arg(long, value_enum, default_value = "text")]
-    format: As,
+    format: DefinitionFormat,
 }
 
 impl Show {
@@ -39,8 +39,8 @@ impl Show {
             &json,
             || vec![self.id.to_string()],
             || match self.format {
-                As::Yaml => definitions::to_yaml(&agent.spec),
-                As::Text => {
+                DefinitionFormat::Yaml => definitions::to_yaml(&agent.spec),
+                DefinitionFormat::Text => {
                     let spec = &agent.spec;
                     let view = wire::Agent::of(&board, agent);
                     let list = |ids: Vec<String>| if ids.is_empty() { "none".into() } else { ids.join(", ") };

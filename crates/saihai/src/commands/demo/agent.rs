@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::mcp::{CallError, Client};
-use super::scene::{PARTS, Part};
+use super::mcp::{CallError, McpClient};
+use super::scenario::{SUBTASKS, ScriptedSubtask};
 
 #[derive(Debug, thiserror::Error)]
-enum Stuck {
+enum ScriptError {
     #[error(transparent)]
     Call(#[from] CallError),
     #[error("{0}")]
@@ -21,29 +21,30 @@ enum Stuck {
 
 /// Plays an agent until it is told to log out. It thinks for so many milliseconds before it acts, so
 /// that people can follow.
-pub(crate) fn play(name: &str, thinking: &str) -> ExitCode {
-    let thinking = Duration::from_millis(thinking.parse().unwrap_or(0));
+pub(crate) fn run_scripted_agent(name: &str, pause: &str) -> ExitCode {
+    let pause = Duration::from_millis(pause.parse().unwrap_or(0));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let played = runtime.map_err(Stuck::from).and_then(|runtime| runtime.block_on(obey(name, thinking)));
-    match played {
+    let outcome =
+        runtime.map_err(ScriptError::from).and_then(|runtime| runtime.block_on(follow_instructions(name, pause)));
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(stuck) => {
-            eprintln!("{name}: {stuck}");
+        Err(error) => {
+            eprintln!("{name}: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
 /// The whole control part of a guided agent's prompt: ask, do what you are told, ask again.
-async fn obey(name: &str, thinking: Duration) -> Result<(), Stuck> {
-    let mut client = Client::from_environment()?;
+async fn follow_instructions(name: &str, pause: Duration) -> Result<(), ScriptError> {
+    let mut client = McpClient::from_environment()?;
     client.call("authenticate", json!({})).await?;
     let mut sent_back = false;
     loop {
         let answer = client.call("get_next_action", json!({})).await?;
         let action = answer["action"].as_str().unwrap_or_default();
         println!("{name}: told to {action}: {}", answer["instruction"].as_str().unwrap_or_default());
-        tokio::time::sleep(thinking).await;
+        tokio::time::sleep(pause).await;
         match action {
             "report_model" => {
                 client.call("report_model", json!({ "provider": "saihai", "model_id": "scripted" })).await?;
@@ -61,16 +62,16 @@ async fn obey(name: &str, thinking: Duration) -> Result<(), Stuck> {
             }
             _ if name == "lead" => lead(&mut client, action).await?,
             _ => {
-                let part = PARTS.iter().find(|part| part.agent == name);
-                let part = part.ok_or_else(|| Stuck::NoScript(name.to_owned()))?;
-                work(&mut client, part, action, &answer, sent_back).await?;
+                let subtask = SUBTASKS.iter().find(|subtask| subtask.agent == name);
+                let subtask = subtask.ok_or_else(|| ScriptError::NoScript(name.to_owned()))?;
+                work(&mut client, subtask, action, &answer, sent_back).await?;
             }
         }
     }
 }
 
 /// Answers what the owner says, as well as somebody can who only has a script.
-async fn chat(client: &mut Client, name: &str) -> Result<(), Stuck> {
+async fn chat(client: &mut McpClient, name: &str) -> Result<(), ScriptError> {
     let pending = client.call("get_pending_messages", json!({})).await?;
     for message in pending["pending_messages"].as_array().cloned().unwrap_or_default() {
         let said = message["content"].as_str().unwrap_or_default();
@@ -81,12 +82,12 @@ async fn chat(client: &mut Client, name: &str) -> Result<(), Stuck> {
 }
 
 /// The manager splits, hands out, and waits.
-async fn lead(client: &mut Client, action: &str) -> Result<(), Stuck> {
+async fn lead(client: &mut McpClient, action: &str) -> Result<(), ScriptError> {
     match action {
         "create_subtasks" => {
-            let tasks: Vec<_> = PARTS
+            let tasks: Vec<_> = SUBTASKS
                 .iter()
-                .map(|part| json!({ "local_id": part.agent, "title": part.title, "description": part.description }))
+                .map(|subtask| json!({ "local_id": subtask.agent, "title": subtask.title, "description": subtask.description }))
                 .collect();
             client.call("create_tasks_batch", json!({ "tasks": tasks })).await?;
         }
@@ -97,19 +98,19 @@ async fn lead(client: &mut Client, action: &str) -> Result<(), Stuck> {
         }
         "start" => {
             for (task, title) in unstarted(client).await? {
-                let part = PARTS.iter().find(|part| part.title == title);
-                let assignee = part.map(|part| part.agent);
+                let subtask = SUBTASKS.iter().find(|subtask| subtask.title == title);
+                let assignee = subtask.map(|subtask| subtask.agent);
                 client.call("assign_task", json!({ "task_id": task, "assignee_id": assignee })).await?;
                 client.call("update_task_status", json!({ "task_id": task, "status": "in_progress" })).await?;
             }
         }
         "report_completion" => report(client, "greet speaks four languages.").await?,
-        other => return Err(Stuck::NoScript(other.to_owned())),
+        other => return Err(ScriptError::NoScript(other.to_owned())),
     }
     Ok(())
 }
 
-async fn unstarted(client: &mut Client) -> Result<Vec<(String, String)>, Stuck> {
+async fn unstarted(client: &mut McpClient) -> Result<Vec<(String, String)>, ScriptError> {
     let listed = client.call("list_tasks", json!({})).await?;
     let tasks = listed["tasks"].as_array().cloned().unwrap_or_default();
     let open = tasks.iter().filter(|task| matches!(task["status"].as_str(), Some("backlog" | "todo")));
@@ -117,7 +118,13 @@ async fn unstarted(client: &mut Client) -> Result<Vec<(String, String)>, Stuck> 
     Ok(open.map(|task| (text(&task["id"]), text(&task["title"]))).collect())
 }
 
-async fn work(client: &mut Client, part: &Part, action: &str, answer: &Value, again: bool) -> Result<(), Stuck> {
+async fn work(
+    client: &mut McpClient,
+    subtask: &ScriptedSubtask,
+    action: &str,
+    answer: &Value,
+    sent_back: bool,
+) -> Result<(), ScriptError> {
     let step = &answer["subtask"]["id"];
     match action {
         "create_subtasks" => {
@@ -130,57 +137,57 @@ async fn work(client: &mut Client, part: &Part, action: &str, answer: &Value, ag
         }
         "execute_subtask" => {
             if answer["subtask"]["title"] == "Write it down" {
-                write(part, false)?;
+                write(subtask, false)?;
             }
             client.call("update_task_status", json!({ "task_id": step, "status": "done" })).await?;
         }
         "work" => {
-            match part.agent {
+            match subtask.agent {
                 // She says that she is finished, and has done nothing.
-                "aiko" if !again => {}
-                "chloe" if !again => {
+                "aiko" if !sent_back => {}
+                "chloe" if !sent_back => {
                     // Her line in the README is written beside aiko's, which she has not seen.
-                    wait_for(client, PARTS[0].title).await?;
-                    write(part, false)?;
+                    wait_for(client, SUBTASKS[0].title).await?;
+                    write(subtask, false)?;
                 }
                 // It may also have been sent back with nothing of hers left.
                 "chloe" => {
                     resolve()?;
-                    write(part, again)?;
+                    write(subtask, sent_back)?;
                 }
-                _ => write(part, again)?,
+                _ => write(subtask, sent_back)?,
             }
-            report(client, &format!("{}: done, it works.", part.title)).await?;
+            report(client, &format!("{}: done, it works.", subtask.title)).await?;
         }
-        "report_completion" => report(client, &format!("{}: every step is done.", part.title)).await?,
-        other => return Err(Stuck::NoScript(other.to_owned())),
+        "report_completion" => report(client, &format!("{}: every step is done.", subtask.title)).await?,
+        other => return Err(ScriptError::NoScript(other.to_owned())),
     }
     Ok(())
 }
 
-async fn report(client: &mut Client, summary: &str) -> Result<(), Stuck> {
+async fn report(client: &mut McpClient, summary: &str) -> Result<(), ScriptError> {
     client.call("report_completed", json!({ "result": "success", "summary": summary })).await?;
     Ok(())
 }
 
 /// Writes the greeting and commits it. Bernd forgets the exclamation mark at first.
-fn write(part: &Part, again: bool) -> Result<(), Stuck> {
-    let greeting = match part.agent {
-        "bernd" if !again => part.greeting.trim_end_matches('!'),
-        _ => part.greeting,
+fn write(subtask: &ScriptedSubtask, sent_back: bool) -> Result<(), ScriptError> {
+    let greeting = match subtask.agent {
+        "bernd" if !sent_back => subtask.greeting.trim_end_matches('!'),
+        _ => subtask.greeting,
     };
-    std::fs::write(part.file, format!("{greeting}\n"))?;
-    if !part.listed.is_empty() {
+    std::fs::write(subtask.file, format!("{greeting}\n"))?;
+    if !subtask.readme_line.is_empty() {
         let readme = std::fs::read_to_string("README.md")?;
-        if !readme.contains(part.listed) {
-            std::fs::write("README.md", format!("{readme}{}\n", part.listed))?;
+        if !readme.contains(subtask.readme_line) {
+            std::fs::write("README.md", format!("{readme}{}\n", subtask.readme_line))?;
         }
     }
-    commit(part.title)
+    commit(subtask.title)
 }
 
 /// Keeps both sides of every conflict that the merge of the target has left.
-fn resolve() -> Result<(), Stuck> {
+fn resolve() -> Result<(), ScriptError> {
     let readme = std::fs::read_to_string("README.md")?;
     let marker = |line: &&str| !["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
     let kept: Vec<_> = readme.lines().filter(marker).collect();
@@ -188,7 +195,7 @@ fn resolve() -> Result<(), Stuck> {
     commit("Both languages are listed")
 }
 
-fn commit(message: &str) -> Result<(), Stuck> {
+fn commit(message: &str) -> Result<(), ScriptError> {
     for arguments in [&["add", "--all"][..], &["commit", "--quiet", "--message", message]] {
         Command::new("git").args(arguments).status()?;
     }
@@ -196,7 +203,7 @@ fn commit(message: &str) -> Result<(), Stuck> {
 }
 
 /// Waits until a task of a colleague is done, as long as that may take.
-async fn wait_for(client: &mut Client, title: &str) -> Result<(), Stuck> {
+async fn wait_for(client: &mut McpClient, title: &str) -> Result<(), ScriptError> {
     loop {
         let listed = client.call("list_tasks", json!({ "status": "done" })).await?;
         let done = listed["tasks"].as_array().is_some_and(|tasks| tasks.iter().any(|task| task["title"] == title));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
 /// The newest revision, which needs no introduction.
-const REVISION: &str = "2026-07-28";
+const PROTOCOL_REVISION: &str = "2026-07-28";
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
@@ -21,7 +21,7 @@ pub(super) enum CallError {
 
 /// A connection for each call: the server may have been restarted since the last.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(super) struct McpClient {
     url: Uri,
     token: String,
     calls: u64,
@@ -31,7 +31,7 @@ fn unreachable(error: impl std::fmt::Display) -> CallError {
     CallError::Unreachable(error.to_string())
 }
 
-impl Client {
+impl McpClient {
     /// With what a runner puts into the environment.
     pub(super) fn from_environment() -> Result<Self, CallError> {
         let set = |name| std::env::var(name).map_err(|_| unreachable(format!("{name} is not set")));
@@ -55,7 +55,7 @@ impl Client {
     async fn call_once(&mut self, tool: &str, arguments: &Value) -> Result<Value, CallError> {
         self.calls += 1;
         let about = json!({
-            "io.modelcontextprotocol/protocolVersion": REVISION,
+            "io.modelcontextprotocol/protocolVersion": PROTOCOL_REVISION,
             "io.modelcontextprotocol/clientInfo": { "name": "saihai-demo", "version": env!("CARGO_PKG_VERSION") },
             "io.modelcontextprotocol/clientCapabilities": {},
         });
@@ -69,7 +69,7 @@ impl Client {
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json, text/event-stream")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
-            .header("Mcp-Protocol-Version", REVISION)
+            .header("Mcp-Protocol-Version", PROTOCOL_REVISION)
             .header("Mcp-Method", "tools/call")
             .header("Mcp-Name", tool)
             .body(Full::new(Bytes::from(body.to_string())))

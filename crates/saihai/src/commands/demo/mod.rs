@@ -2,7 +2,7 @@
 
 mod agent;
 mod mcp;
-mod scene;
+mod scenario;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use clap::Args;
 use control::ProcessLifetime;
 use serde_json::json;
 
-pub(crate) use self::agent::play;
+pub(crate) use self::agent::run_scripted_agent;
 
-use super::serve::{login_url, told_to_end};
+use super::serve::{login_url, shutdown_signal};
 use crate::context::Context;
 use crate::event_printer::print_events;
 use crate::failure::Failure;
-use crate::house::{House, Wishes};
 use crate::show::Format;
+use crate::up_process::{UpOptions, UpProcess};
 
 /// Watch a team at work in a scratch repository
 #[derive(Debug, Args)]
@@ -62,15 +62,15 @@ impl Demo {
         let scratch =
             scratch.map_err(|error| Failure::failed(format!("no scratch directory: {error}"), "Free some space."))?;
         let root = scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned());
-        let played = self.play(context, &root).await;
-        if self.keep || played.is_err() {
+        let outcome = self.run_in(context, &root).await;
+        if self.keep || outcome.is_err() {
             let kept = scratch.keep();
-            crate::failure::say(&format!("Everything is kept in {}", kept.display()));
+            crate::failure::write_stderr(&format!("Everything is kept in {}", kept.display()));
         }
-        played
+        outcome
     }
 
-    async fn play(&self, context: &Context, root: &Path) -> Result<(), Failure> {
+    async fn run_in(&self, context: &Context, root: &Path) -> Result<(), Failure> {
         let repository = root.join("greet");
         let program = std::env::current_exe().map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
         std::fs::create_dir_all(&repository)
@@ -78,33 +78,33 @@ impl Demo {
         // For people it takes its time.
         let watched = context.format == Format::Text && std::io::stdout().is_terminal();
         let pace = self.pace.unwrap_or(if watched { 300 } else { 0 });
-        scene::set(&repository, self.client, &program, pace).await?;
+        scenario::write_repository(&repository, self.client, &program, pace).await?;
         let context = context.at_home(root.join("home"), &repository);
         let opened = super::init::register(&context, &repository, "greet").await?;
-        super::definitions_in::apply(&opened).await?;
+        super::apply_definitions::apply(&opened).await?;
         drop(opened);
-        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
-        let task = begin(&opened).await?;
-        let wishes = Wishes { listen: Some(self.listen.clone()), max_parallel: Some(4), ..Wishes::default() };
-        let house = House::open(&context, opened, wishes).await?;
-        let url = login_url(&context, house.http_server(), &house.web).await?.unwrap_or_default();
-        let (text, project) = (context.format == Format::Text, house.project.clone());
-        let ending = told_to_end();
+        let opened = context.open_for(ProcessLifetime::LongLived).await?;
+        let task = start_feature(&opened).await?;
+        let options = UpOptions { listen: Some(self.listen.clone()), max_parallel: Some(4), ..UpOptions::default() };
+        let process = UpProcess::open(&context, opened, options).await?;
+        let url = login_url(&context, process.http_server(), &process.web).await?.unwrap_or_default();
+        let (text, project) = (context.format == Format::Text, process.project.clone());
+        let shutdown = shutdown_signal();
         if text {
             let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\nThe board, live: {url}\n");
         }
-        let stay = !self.exit;
-        let summary = Summary { context: &context, repository: &repository, url: &url, task, stays: stay };
+        let keep_serving = !self.exit;
+        let summary = Summary { context: &context, repository: &repository, url: &url, task, keep_serving };
         let began = Instant::now();
-        let tell = async move |events, notices| {
+        let print_until_over = async move |events, notices| {
             print_events(events, notices, Language::En, text, |board| !is_over(board, task)).await;
             summary.print(&project.board(), began.elapsed().as_secs_f64()).await;
-            if stay {
+            if keep_serving {
                 std::future::pending().await
             }
         };
-        let project = house.project.clone();
-        house.run(ending, true, tell).await?;
+        let project = process.project.clone();
+        process.run(shutdown, true, print_until_over).await?;
         match project.board().task(task).map(|task| task.status) {
             Ok(Status::Done) => Ok(()),
             Ok(status) => Err(Failure::failed(
@@ -121,13 +121,13 @@ impl Demo {
 }
 
 /// The owner's part: a task for the manager, started.
-async fn begin(opened: &crate::context::Opened) -> Result<TaskId, Failure> {
+async fn start_feature(opened: &crate::context::OpenProject) -> Result<TaskId, Failure> {
     let lead: AgentId = "lead".parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), ""))?;
     let task = NewTask {
-        description: scene::DESCRIPTION.into(),
+        description: scenario::DESCRIPTION.into(),
         task_type: TaskType::Feature,
         assignee: Some(lead),
-        ..NewTask::titled(scene::TITLE)
+        ..NewTask::titled(scenario::TITLE)
     };
     let receipt = opened.submit(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await?;
     let created = receipt.events.iter().find_map(|event| match &event.what {
@@ -152,7 +152,7 @@ struct Summary<'a> {
     repository: &'a PathBuf,
     url: &'a str,
     task: TaskId,
-    stays: bool,
+    keep_serving: bool,
 }
 
 impl Summary<'_> {
@@ -174,7 +174,7 @@ impl Summary<'_> {
         });
         let graph = ["log", "--graph", "--format=%h %s (%an)", "main"];
         let graph = git::AsyncGit::in_repository(self.repository).run(&graph).await.unwrap_or_default();
-        let said = || {
+        let text = || {
             let (home, repository) = (self.context.home.display(), self.repository.display());
             let mut lines = vec![
                 String::new(),
@@ -187,7 +187,7 @@ impl Summary<'_> {
                 graph.clone(),
                 String::new(),
             ];
-            if self.stays {
+            if self.keep_serving {
                 lines.extend([
                     "Ask why anything happened, in another terminal:".to_owned(),
                     format!("  export SAIHAI_HOME={home}; cd {repository}"),
@@ -197,6 +197,6 @@ impl Summary<'_> {
             }
             lines.join("\n")
         };
-        let _ = self.context.format.print(&json, || vec![self.task.to_string()], said);
+        let _ = self.context.format.print(&json, || vec![self.task.to_string()], text);
     }
 }

@@ -8,7 +8,7 @@ use board::wire;
 use board::{Actor, Event, EventKind, Seq};
 use clap::Subcommand;
 
-use crate::context::{Context, Opened};
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 use crate::show::clean;
 
@@ -28,12 +28,12 @@ pub(super) async fn run(context: &Context, command: Log) -> Result<(), Failure> 
 }
 
 /// An event with its place in the log.
-pub(crate) struct Entry {
+pub(crate) struct LogEntry {
     pub(crate) seq: Seq,
     pub(crate) event: Event,
 }
 
-impl Entry {
+impl LogEntry {
     pub(crate) fn json(&self) -> wire::Event {
         wire::Event::of(self.seq, &self.event)
     }
@@ -96,7 +96,11 @@ fn summary(what: &EventKind) -> String {
 }
 
 /// Reads every event after `after` and gives it to `visit`.
-pub(crate) async fn read(opened: &Opened, after: Seq, mut visit: impl FnMut(Entry)) -> Result<Seq, Failure> {
+pub(crate) async fn read_events(
+    opened: &OpenProject,
+    after: Seq,
+    mut visit: impl FnMut(LogEntry),
+) -> Result<Seq, Failure> {
     const PAGE: usize = 1000;
     let mut last = after;
     loop {
@@ -105,7 +109,7 @@ pub(crate) async fn read(opened: &Opened, after: Seq, mut visit: impl FnMut(Entr
         let full = page.len() == PAGE;
         for (seq, event) in page {
             last = seq;
-            visit(Entry { seq, event });
+            visit(LogEntry { seq, event });
         }
         if !full {
             return Ok(last);

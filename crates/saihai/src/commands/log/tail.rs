@@ -6,8 +6,8 @@ use board::Seq;
 use clap::Args;
 use control::{ProcessLifetime, Project};
 
-use super::{Entry, read};
-use crate::context::{Context, Opened};
+use super::{LogEntry, read_events};
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 use crate::show::Format;
 
@@ -29,25 +29,25 @@ pub(crate) struct Tail {
 impl Tail {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let lifetime = if self.follow { ProcessLifetime::LongLived } else { ProcessLifetime::ShortLived };
-        let opened = context.open_attending(lifetime).await?;
+        let opened = context.open_for(lifetime).await?;
         let after = self.after.unwrap_or_else(|| opened.board().seq.saturating_sub(self.lines));
         if self.follow {
             return follow(context.format, &opened, after).await;
         }
         let mut entries = Vec::new();
-        read(&opened, after, |entry| entries.push(entry)).await?;
-        let json: Vec<_> = entries.iter().map(Entry::json).collect();
+        read_events(&opened, after, |entry| entries.push(entry)).await?;
+        let json: Vec<_> = entries.iter().map(LogEntry::json).collect();
         let ids = || entries.iter().map(|entry| entry.seq.to_string()).collect();
-        context.format.print(&json, ids, || entries.iter().map(Entry::line).collect::<Vec<_>>().join("\n"))
+        context.format.print(&json, ids, || entries.iter().map(LogEntry::line).collect::<Vec<_>>().join("\n"))
     }
 }
 
-async fn follow(format: Format, opened: &Opened, mut last: Seq) -> Result<(), Failure> {
+async fn follow(format: Format, opened: &OpenProject, mut last: Seq) -> Result<(), Failure> {
     let changes = opened.control.log().subscribe(&Project::stream(&opened.id)).await;
     let mut changes = changes.map_err(|error| opened.failure(error))?;
     loop {
         let mut closed = false;
-        last = read(opened, last, |entry| {
+        last = read_events(opened, last, |entry| {
             let line = match format {
                 Format::Json => serde_json::to_string(&entry.json()).unwrap_or_default(),
                 Format::Quiet => entry.seq.to_string(),

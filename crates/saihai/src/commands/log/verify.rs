@@ -6,7 +6,7 @@ use control::{Control, ProcessLifetime, Project, StreamName, VerifyReport};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliExit, Failure};
 
 const BACKUP: &str = "Keep the file as it is, and restore saihai.db from a backup made before the damage.";
 
@@ -84,5 +84,5 @@ fn damage(unsound: &[&(StreamName, VerifyReport)]) -> Option<Failure> {
             found.push(format!("{stream}: replaying the log gives another state than the live one"));
         }
     }
-    Some(Failure::new(Exit::Store, "store", found.join("\n"), BACKUP))
+    Some(Failure::new(CliExit::Store, "store", found.join("\n"), BACKUP))
 }

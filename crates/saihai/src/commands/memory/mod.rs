@@ -8,7 +8,7 @@ mod show;
 use clap::Subcommand;
 
 use crate::context::Context;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use crate::show::{Format, clean};
 
 #[derive(Debug, Subcommand)]
@@ -39,7 +39,7 @@ fn json(entry: &definitions::memory::Entry) -> serde_json::Value {
 fn warn(context: &Context, problems: &[definitions::Problem]) {
     for problem in problems {
         let message = problem.to_string();
-        say(&match context.format {
+        write_stderr(&match context.format {
             Format::Json => serde_json::json!({ "code": "warning", "message": message, "hint": "" }).to_string(),
             Format::Text | Format::Quiet => format!("warning: {}", clean(&message)),
         });

@@ -4,7 +4,7 @@ use clap::Args;
 use definitions::memory::{self, ShowError};
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliExit, Failure};
 use crate::show::clean;
 
 /// Show one entry of the memory bank
@@ -19,7 +19,7 @@ impl Show {
         let opened = context.open().await?;
         let shown = memory::show(&opened.saihai_dir(), &self.name).map_err(|error| match error {
             ShowError::NotFound { .. } => {
-                Failure::new(Exit::NotFound, "not_found", error.to_string(), "See them with `saihai memory list`.")
+                Failure::new(CliExit::NotFound, "not_found", error.to_string(), "See them with `saihai memory list`.")
             }
             ShowError::Ambiguous { .. } | ShowError::Unreadable(_) => {
                 Failure::failed(error.to_string(), "Name it by its path, from `saihai memory list`.")

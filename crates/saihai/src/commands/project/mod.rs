@@ -15,33 +15,33 @@ pub(crate) enum Project {
     List(list::List),
     Add(add::Add),
     /// Show a project: settings, counts, limits
-    Show(Which),
+    Show(ProjectArgument),
     /// Stop all task work; chats go on
-    Pause(Which),
+    Pause(ProjectArgument),
     /// Let task work go on
-    Resume(Which),
+    Resume(ProjectArgument),
 }
 
 pub(super) async fn run(context: &Context, command: Project) -> Result<(), Failure> {
     match command {
         Project::List(list) => list.run(context).await,
         Project::Add(add) => add.run(context).await,
-        Project::Show(which) => show::run(&which.of(context)).await,
-        Project::Pause(which) => pause::run(&which.of(context), board::Command::Pause).await,
-        Project::Resume(which) => pause::run(&which.of(context), board::Command::Resume).await,
+        Project::Show(project) => show::run(&project.select(context)).await,
+        Project::Pause(project) => pause::run(&project.select(context), board::Command::Pause).await,
+        Project::Resume(project) => pause::run(&project.select(context), board::Command::Resume).await,
     }
 }
 
 /// The project that is meant, where the command is about one.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct ProjectArgument {
     /// Its id or path [default: the repository around the current directory]
     #[arg(value_name = "ID|PATH")]
     id: Option<String>,
 }
 
-impl Which {
-    fn of(self, context: &Context) -> Context {
+impl ProjectArgument {
+    fn select(self, context: &Context) -> Context {
         context.with_project(self.id)
     }
 }

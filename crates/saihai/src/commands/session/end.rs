@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::commands::task::is_merged;
-use crate::context::{Context, Opened};
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 
 /// What a person may say of the checks and the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dod {
+enum DodArgument {
     Pending,
     Merged,
     Timeout,
@@ -37,7 +37,7 @@ pub(crate) struct End {
     signal: Option<String>,
     /// What the checks and the merge came to
     #[arg(long, value_enum, default_value = "pending", value_name = "RESULT")]
-    dod_result: Dod,
+    dod_result: DodArgument,
     /// The files it changed, as a JSON array of paths
     #[arg(long, value_name = "JSON")]
     artifacts: Option<String>,
@@ -71,21 +71,21 @@ impl End {
         )
     }
 
-    fn command(&self, opened: &Opened) -> Result<Command, Failure> {
+    fn command(&self, opened: &OpenProject) -> Result<Command, Failure> {
         let signal = self.signal.clone().filter(|signal| !signal.is_empty());
         let dod_result = match self.dod_result {
-            Dod::Pending => DodResult::Pending,
-            Dod::Merged => DodResult::Merged,
-            Dod::Timeout => DodResult::Timeout,
-            Dod::Error => DodResult::Error,
+            DodArgument::Pending => DodResult::Pending,
+            DodArgument::Merged => DodResult::Merged,
+            DodArgument::Timeout => DodResult::Timeout,
+            DodArgument::Error => DodResult::Error,
         };
         let reason = match (&signal, self.dod_result) {
-            (_, Dod::Timeout) => EndReason::TimedOut,
-            (Some(_), Dod::Pending | Dod::Merged | Dod::Error) => EndReason::Signaled,
-            (None, Dod::Pending | Dod::Merged | Dod::Error) => EndReason::Exited,
+            (_, DodArgument::Timeout) => EndReason::TimedOut,
+            (Some(_), DodArgument::Pending | DodArgument::Merged | DodArgument::Error) => EndReason::Signaled,
+            (None, DodArgument::Pending | DodArgument::Merged | DodArgument::Error) => EndReason::Exited,
         };
         let session = opened.board().session(self.id).map_err(|refusal| opened.refusal(refusal))?.task();
-        let merged = self.dod_result == Dod::Merged && session.is_some_and(|task| is_merged(opened, task));
+        let merged = self.dod_result == DodArgument::Merged && session.is_some_and(|task| is_merged(opened, task));
         let end = ProcessEnd { reason, exit_code: Some(self.exit_code), signal, vendor: None, error: self.error()? };
         Ok(Command::EndByHand { session: self.id, end, dod_result, merged, artifacts: self.artifacts()? })
     }

@@ -10,12 +10,12 @@ use runner::RunnerPaths;
 use runner::shim::{LogChunk, SessionLog};
 use serde_json::json;
 
-use crate::context::{Context, Opened};
-use crate::failure::{Exit, Failure};
+use crate::context::{Context, OpenProject};
+use crate::failure::{CliExit, Failure};
 use crate::show::{Format, clean};
 
 /// How much is read at once.
-const PAGE: usize = 256 * 1024;
+const PAGE_BYTES: usize = 256 * 1024;
 
 /// Show what a session's process has printed
 #[derive(Debug, Args)]
@@ -36,13 +36,13 @@ pub(crate) struct Log {
 impl Log {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let lifetime = if self.follow { ProcessLifetime::LongLived } else { ProcessLifetime::ShortLived };
-        let opened = context.open_attending(lifetime).await?;
+        let opened = context.open_for(lifetime).await?;
         let id = self.id;
         opened.board().session(id).map_err(|refusal| opened.refusal(refusal))?;
         let run = RunnerPaths::new(&context.home, &opened.id).session(id);
         if !run.exists() {
             return Err(Failure::new(
-                Exit::NotFound,
+                CliExit::NotFound,
                 "not_found",
                 format!("There is no log of {id} on this machine."),
                 "Only sessions that `saihai up` started here have one; gc removes old ones.",
@@ -50,20 +50,20 @@ impl Log {
         }
         let log = SessionLog::of(&run);
         if context.format == Format::Json && !self.follow {
-            let page = self.wanted(&log);
+            let page = self.requested_page(&log);
             let text = String::from_utf8_lossy(&page.bytes);
             let json = json!({ "id": id, "start": page.start, "end": page.end(), "text": text });
             return context.format.print(&json, Vec::new, String::new);
         }
-        let page = self.wanted(&log);
-        write(&page.bytes);
+        let page = self.requested_page(&log);
+        print_output(&page.bytes);
         if self.follow {
             follow(&opened, &log, id, page.end()).await;
         }
         Ok(())
     }
 
-    fn wanted(&self, log: &SessionLog) -> LogChunk {
+    fn requested_page(&self, log: &SessionLog) -> LogChunk {
         let mut page = log.tail(usize::MAX / 2);
         if let Some(lines) = self.lines {
             let ends = page.bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
@@ -78,13 +78,13 @@ impl Log {
 }
 
 /// Goes on until the session is over and its log read.
-async fn follow(opened: &Opened, log: &SessionLog, id: SessionId, mut from: u64) {
+async fn follow(opened: &OpenProject, log: &SessionLog, id: SessionId, mut from: u64) {
     loop {
         let over = opened.board().session(id).is_ok_and(|session| session.end.is_some());
-        match log.read(from, PAGE) {
+        match log.read(from, PAGE_BYTES) {
             Ok(page) if !page.bytes.is_empty() => {
                 from = page.end();
-                if !write(&page.bytes) {
+                if !print_output(&page.bytes) {
                     return;
                 }
             }
@@ -95,7 +95,7 @@ async fn follow(opened: &Opened, log: &SessionLog, id: SessionId, mut from: u64)
 }
 
 /// As it is for programs; without what moves the cursor for people. `false` if nobody reads any more.
-pub(crate) fn write(bytes: &[u8]) -> bool {
+pub(crate) fn print_output(bytes: &[u8]) -> bool {
     let mut out = std::io::stdout();
     let written = if out.is_terminal() {
         out.write_all(clean(&String::from_utf8_lossy(bytes)).as_bytes())

@@ -10,7 +10,7 @@ mod trace;
 
 use clap::Subcommand;
 
-pub(crate) use self::log::write as print_log;
+pub(crate) use self::log::print_output;
 
 use crate::context::Context;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use board::{Destination, Status, TaskId};
 use clap::Args;
 
-use super::{Move, print_changed, submit_move};
+use super::{MoveRequest, print_changed, submit_move};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -25,7 +25,8 @@ impl Cancel {
         let opened = context.open().await?;
         let to = Destination::Status(Status::Cancelled);
         let receipt =
-            submit_move(&opened, Move { task: self.id, to, reason: Some(self.reason), forced: self.force }).await?;
+            submit_move(&opened, MoveRequest { task: self.id, to, reason: Some(self.reason), forced: self.force })
+                .await?;
         print_changed(context, &opened, &receipt, self.id)
     }
 }

@@ -36,7 +36,7 @@ impl List {
         let refused = |refusal| opened.refusal(refusal);
         self.assignee.as_ref().map(|agent| board.agent(agent)).transpose().map_err(refused)?;
         self.parent.map(|task| board.task(task)).transpose().map_err(refused)?;
-        let mut tasks: Vec<&Task> = board.tasks.values().map(AsRef::as_ref).filter(|task| self.wants(task)).collect();
+        let mut tasks: Vec<&Task> = board.tasks.values().map(AsRef::as_ref).filter(|task| self.matches(task)).collect();
         tasks.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.id));
         let views: Vec<_> = tasks.iter().map(|task| wire::Task::from(*task)).collect();
         context.format.print(
@@ -75,7 +75,7 @@ impl List {
         )
     }
 
-    fn wants(&self, task: &Task) -> bool {
+    fn matches(&self, task: &Task) -> bool {
         let status =
             if self.status.is_empty() { self.all || !task.is_settled() } else { self.status.contains(&task.status) };
         status

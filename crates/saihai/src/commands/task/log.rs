@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use board::{SessionId, TaskId};
 use clap::Args;
 
-use crate::commands::log::{Entry, read};
+use crate::commands::log::{LogEntry, read_events};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -30,15 +30,15 @@ impl Log {
         let concerns = |event: &board::Event| {
             event.what.tasks().contains(&self.id) || event.what.session().is_some_and(|id| sessions.contains(&id))
         };
-        let mut entries: Vec<Entry> = Vec::new();
-        read(&opened, 0, |entry| {
+        let mut entries: Vec<LogEntry> = Vec::new();
+        read_events(&opened, 0, |entry| {
             if concerns(&entry.event) {
                 entries.push(entry);
             }
         })
         .await?;
         let ids = || entries.iter().map(|entry| entry.seq.to_string()).collect();
-        let json: Vec<_> = entries.iter().map(Entry::json).collect();
-        context.format.print(&json, ids, || entries.iter().map(Entry::line).collect::<Vec<_>>().join("\n"))
+        let json: Vec<_> = entries.iter().map(LogEntry::json).collect();
+        context.format.print(&json, ids, || entries.iter().map(LogEntry::line).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -22,7 +22,7 @@ use board::{Board, Command, Destination, Status, TaskId};
 use clap::Subcommand;
 use control::Receipt;
 
-use crate::context::{Context, Opened};
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
@@ -85,7 +85,7 @@ pub(crate) fn text_or_stdin(text: String) -> Result<String, Failure> {
 }
 
 /// How a task is to be moved.
-struct Move {
+struct MoveRequest {
     task: TaskId,
     to: Destination,
     reason: Option<String>,
@@ -93,21 +93,21 @@ struct Move {
 }
 
 /// Moves a task as the owner. To `done` the branch is looked for in the target first (L1).
-async fn submit_move(opened: &Opened, to: Move) -> Result<Receipt<Board>, Failure> {
-    let Move { task, to, reason, forced } = to;
+async fn submit_move(opened: &OpenProject, request: MoveRequest) -> Result<Receipt<Board>, Failure> {
+    let MoveRequest { task, to, reason, forced } = request;
     let merged = to == Destination::Status(Status::Done) && is_merged(opened, task);
     opened.submit(Command::MoveTask { task, to, reason, forced, merged }).await
 }
 
 /// Is the task's branch in the target branch?
-pub(super) fn is_merged(opened: &Opened, id: TaskId) -> bool {
+pub(super) fn is_merged(opened: &OpenProject, id: TaskId) -> bool {
     let board = opened.board();
     let Some(task) = board.tasks.get(&id) else { return false };
-    crate::premises::is_merged(&opened.path, &board, task)
+    crate::local_files::is_merged(&opened.path, &board, task)
 }
 
 /// Shows a task after it was changed.
-fn print_changed(context: &Context, opened: &Opened, receipt: &Receipt<Board>, id: TaskId) -> Result<(), Failure> {
+fn print_changed(context: &Context, opened: &OpenProject, receipt: &Receipt<Board>, id: TaskId) -> Result<(), Failure> {
     let task = receipt.after.task(id).map_err(|refusal| opened.refusal(refusal))?;
     context.format.print(
         &wire::Task::from(task),

@@ -3,7 +3,7 @@
 use board::{Destination, Status, TaskId};
 use clap::Args;
 
-use super::{Move, print_changed, submit_move};
+use super::{MoveRequest, print_changed, submit_move};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -21,7 +21,7 @@ impl Start {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let to = Destination::Status(Status::InProgress);
-        let receipt = submit_move(&opened, Move { task: self.id, to, reason: None, forced: self.force }).await?;
+        let receipt = submit_move(&opened, MoveRequest { task: self.id, to, reason: None, forced: self.force }).await?;
         print_changed(context, &opened, &receipt, self.id)
     }
 }

@@ -3,8 +3,8 @@
 use board::{Command, Destination, Priority, Status, TaskEdit, TaskId, TaskType};
 use clap::Args;
 
-use super::{Move, print_changed, submit_move, text_or_stdin};
-use crate::context::{Context, Opened, owner};
+use super::{MoveRequest, print_changed, submit_move, text_or_stdin};
+use crate::context::{Context, OpenProject, owner};
 use crate::failure::Failure;
 
 /// Change a task's content or status
@@ -65,15 +65,17 @@ impl Update {
         }
         if let Some(status) = self.status {
             let to = Destination::Status(status);
-            receipt =
-                Some(submit_move(&opened, Move { task: self.id, to, reason: self.reason, forced: self.force }).await?);
+            receipt = Some(
+                submit_move(&opened, MoveRequest { task: self.id, to, reason: self.reason, forced: self.force })
+                    .await?,
+            );
         }
         let receipt = receipt.expect("clap asks for at least one change");
         print_changed(context, &opened, &receipt, self.id)
     }
 
     /// A move that would be refused is refused before the content is changed: all or nothing.
-    fn judge_move(&self, opened: &Opened, status: Status) -> Result<(), Failure> {
+    fn judge_move(&self, opened: &OpenProject, status: Status) -> Result<(), Failure> {
         let to = Destination::Status(status);
         let merged = status == Status::Done && super::is_merged(opened, self.id);
         let command = Command::MoveTask { task: self.id, to, reason: self.reason.clone(), forced: self.force, merged };

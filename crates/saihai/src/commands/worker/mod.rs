@@ -6,8 +6,8 @@ mod run;
 use board::{Agent, AgentId, Task, TaskId};
 use clap::Subcommand;
 
-use crate::context::{Context, Opened};
-use crate::failure::{Exit, Failure};
+use crate::context::{Context, OpenProject};
+use crate::failure::{CliExit, Failure};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Worker {
@@ -23,12 +23,12 @@ pub(super) async fn run(context: &Context, command: Worker) -> Result<(), Failur
 }
 
 /// Who would do the task: the one that is named, else its assignee.
-fn worker(opened: &Opened, task: TaskId, named: Option<&AgentId>) -> Result<(Task, Agent), Failure> {
+fn worker(opened: &OpenProject, task: TaskId, named: Option<&AgentId>) -> Result<(Task, Agent), Failure> {
     let board = opened.board();
     let task = board.task(task).map_err(|refusal| opened.refusal(refusal))?;
     let agent = named.or(task.assignee.as_ref()).ok_or_else(|| {
         Failure::new(
-            Exit::Conflict,
+            CliExit::Conflict,
             "unassigned",
             format!("{} has no assignee.", task.id),
             "Name an agent with --agent; see `saihai agent list`.",

@@ -10,13 +10,13 @@ use runner::RunnerPaths;
 use runner::shim::SessionLog;
 
 use super::worker;
-use crate::commands::serve::told_to_end;
-use crate::commands::session::print_log;
-use crate::context::{Context, Opened};
+use crate::commands::serve::shutdown_signal;
+use crate::commands::session::print_output;
+use crate::context::{Context, OpenProject};
 use crate::event_printer::print_events;
-use crate::failure::{Exit, Failure};
-use crate::house::{House, Wishes};
+use crate::failure::{CliExit, Failure};
 use crate::show::Format;
+use crate::up_process::{UpOptions, UpProcess};
 
 /// Run one worker on one task in the foreground, to its verdict
 #[derive(Debug, Args)]
@@ -34,40 +34,40 @@ pub(crate) struct Run {
 
 impl Run {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let opened = context.open_attending(ProcessLifetime::LongLived).await?;
+        let opened = context.open_for(ProcessLifetime::LongLived).await?;
         self.prepare(&opened).await?;
         let (language, text) = (opened.language, context.format == Format::Text);
         let (project, paths) = (opened.project.clone(), RunnerPaths::new(&context.home, &opened.id));
-        let before = opened.board().task(self.task).ok().and_then(|task| task.last_session);
-        let watching = Watching { project: project.clone(), paths, task: self.task, before, text };
-        let wishes = Wishes {
+        let previous_session = opened.board().task(self.task).ok().and_then(|task| task.last_session);
+        let watcher = SessionWatcher { project: project.clone(), paths, task: self.task, previous_session, text };
+        let options = UpOptions {
             listen: "127.0.0.1:0".parse().ok(),
             max_parallel: Some(1),
             only: Some(self.task),
-            ..Wishes::default()
+            ..UpOptions::default()
         };
-        match House::open(context, opened, wishes).await {
-            Ok(house) => {
-                let tell = async |events, notices| {
+        match UpProcess::open(context, opened, options).await {
+            Ok(process) => {
+                let print_until_verdict = async |events, notices| {
                     tokio::select! {
                         () = print_events(events, notices, language, text, |_| true) => {}
-                        () = watching.to_the_end() => {}
+                        () = watcher.until_verdict() => {}
                     }
                 };
-                house.run(told_to_end(), true, tell).await?;
+                process.run(shutdown_signal(), true, print_until_verdict).await?;
             }
             // That one starts it.
             Err(failure) if failure.code == "already_running" => tokio::select! {
-                () = watching.to_the_end() => {}
-                () = told_to_end() => {}
+                () = watcher.until_verdict() => {}
+                () = shutdown_signal() => {}
             },
             Err(failure) => return Err(failure),
         }
-        self.conclude(context, &project.board(), before)
+        self.conclude(context, &project.board(), previous_session)
     }
 
     /// Whatever is missing for it to run.
-    async fn prepare(&self, opened: &Opened) -> Result<(), Failure> {
+    async fn prepare(&self, opened: &OpenProject) -> Result<(), Failure> {
         let (task, agent) = worker(opened, self.task, self.agent.as_ref())?;
         if task.assignee.as_ref() != Some(agent.id()) {
             let assignee = Some(agent.id().clone());
@@ -82,12 +82,13 @@ impl Run {
         Ok(())
     }
 
-    fn conclude(&self, context: &Context, board: &Board, before: Option<SessionId>) -> Result<(), Failure> {
+    fn conclude(&self, context: &Context, board: &Board, previous_session: Option<SessionId>) -> Result<(), Failure> {
         let task = board.task(self.task).map_err(|refusal| Failure::refused(&refusal, context.language()))?;
-        let session = task.last_session.filter(|last| Some(*last) != before).and_then(|id| board.session(id).ok());
+        let session =
+            task.last_session.filter(|last| Some(*last) != previous_session).and_then(|id| board.session(id).ok());
         let Some(session) = session else {
             return Err(Failure::new(
-                Exit::Refused,
+                CliExit::Refused,
                 "not_judged",
                 format!("{} was not judged.", task.id),
                 format!("`saihai task why {}` says why.", task.id),
@@ -104,7 +105,7 @@ impl Run {
             return Ok(());
         }
         Err(Failure::new(
-            Exit::Refused,
+            CliExit::Refused,
             "not_done",
             format!("{} is {}, not done.", task.id, task.status),
             format!("`saihai task why {}` says what must happen.", task.id),
@@ -113,30 +114,31 @@ impl Run {
 }
 
 /// Waits for the verdict on the next session of a task, and shows its log meanwhile.
-struct Watching {
+struct SessionWatcher {
     project: Project,
     paths: RunnerPaths,
     task: TaskId,
-    before: Option<SessionId>,
+    previous_session: Option<SessionId>,
     text: bool,
 }
 
-impl Watching {
-    async fn to_the_end(&self) {
+impl SessionWatcher {
+    async fn until_verdict(&self) {
         let mut position = 0;
         loop {
             let board = self.project.board();
             let Ok(task) = board.task(self.task) else { return };
-            let session = task.live.or(task.last_session).filter(|id| Some(*id) != self.before);
+            let session = task.live.or(task.last_session).filter(|id| Some(*id) != self.previous_session);
             if let Some(id) = session.filter(|_| self.text) {
                 while let Ok(page) = SessionLog::of(&self.paths.session(id)).read(position, 64 * 1024)
                     && !page.bytes.is_empty()
                 {
                     position = page.end();
-                    print_log(&page.bytes);
+                    print_output(&page.bytes);
                 }
             }
-            let judged = task.last_session.is_some_and(|last| Some(last) != self.before) && task.live.is_none();
+            let judged =
+                task.last_session.is_some_and(|last| Some(last) != self.previous_session) && task.live.is_none();
             // Put back, blocked or cancelled before anything began.
             let off = task.live.is_none() && task.status != Status::InProgress;
             if judged || off {

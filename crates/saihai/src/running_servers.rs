@@ -8,24 +8,24 @@ use rustix::fs::{FlockOperation, flock};
 
 /// The file of a server that runs. A lock tells that it does, whatever became of its process or its port.
 #[derive(Debug)]
-pub(crate) struct Presence {
+pub(crate) struct ServerRegistration {
     path: PathBuf,
-    _held: File,
+    _locked: File,
 }
 
-impl Presence {
+impl ServerRegistration {
     /// Tells `saihai login` where browsers reach this server. Without it the server runs all the same.
-    pub(crate) fn declare(home: &Path, url: &str) -> Option<Self> {
-        let path = servers(home).join(format!("{}", std::process::id()));
-        fs::create_dir_all(servers(home)).ok()?;
+    pub(crate) fn register(home: &Path, url: &str) -> Option<Self> {
+        let path = servers_dir(home).join(format!("{}", std::process::id()));
+        fs::create_dir_all(servers_dir(home)).ok()?;
         let mut file = File::options().create(true).truncate(true).write(true).open(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
         file.write_all(url.as_bytes()).ok()?;
-        Some(Self { path, _held: file })
+        Some(Self { path, _locked: file })
     }
 }
 
-impl Drop for Presence {
+impl Drop for ServerRegistration {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -33,7 +33,7 @@ impl Drop for Presence {
 
 /// Where the server is reached that was started last, of those that run.
 pub(crate) fn newest_server(home: &Path) -> Option<String> {
-    let mut files: Vec<_> = fs::read_dir(servers(home)).ok()?.flatten().map(|entry| entry.path()).collect();
+    let mut files: Vec<_> = fs::read_dir(servers_dir(home)).ok()?.flatten().map(|entry| entry.path()).collect();
     files.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).and_then(|about| about.modified()).ok()));
     files.into_iter().find_map(|path| {
         let file = File::open(&path).ok()?;
@@ -46,6 +46,6 @@ pub(crate) fn newest_server(home: &Path) -> Option<String> {
     })
 }
 
-fn servers(home: &Path) -> PathBuf {
+fn servers_dir(home: &Path) -> PathBuf {
     home.join("servers")
 }

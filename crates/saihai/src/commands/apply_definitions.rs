@@ -5,7 +5,7 @@ use definitions::Definitions;
 use git::Git;
 use serde::Serialize;
 
-use crate::context::Opened;
+use crate::context::OpenProject;
 use crate::failure::Failure;
 
 /// What applying the definitions changed.
@@ -31,16 +31,16 @@ impl Applied {
 }
 
 /// The command that brings the board to what the files say.
-fn command(opened: &Opened) -> Result<Command, Failure> {
+fn command(opened: &OpenProject) -> Result<Command, Failure> {
     let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
-    let (language, branch) = unsaid(opened);
+    let (language, branch) = fallback_settings(opened);
     let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
     Ok(Command::Define { settings: Box::new(settings), agents: definitions.agents })
 }
 
 /// What the files leave open is decided once, at first: another shell's locale or whatever branch
 /// is checked out later changes nothing.
-fn unsaid(opened: &Opened) -> (Language, String) {
+fn fallback_settings(opened: &OpenProject) -> (Language, String) {
     let board = opened.board();
     if board.seq > 0 {
         return (board.settings.language, board.settings.target_branch.clone());
@@ -49,19 +49,19 @@ fn unsaid(opened: &Opened) -> (Language, String) {
     (crate::context::locale_language(), branch)
 }
 
-pub(crate) async fn apply(opened: &Opened) -> Result<Applied, Failure> {
+pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
     let receipt = opened.submit(command(opened)?).await?;
-    Ok(noted(&receipt.before, &receipt.events))
+    Ok(changes_in(&receipt.before, &receipt.events))
 }
 
 /// What would change, judged on the board as it is, with nothing written.
-pub(crate) fn preview(opened: &Opened) -> Result<Applied, Failure> {
+pub(crate) fn preview(opened: &OpenProject) -> Result<Applied, Failure> {
     let board = opened.board();
     let events = board::admit(&board, &crate::context::owner(), &command(opened)?, opened.now());
-    Ok(noted(&board, &events.map_err(|refusal| opened.refusal(refusal))?))
+    Ok(changes_in(&board, &events.map_err(|refusal| opened.refusal(refusal))?))
 }
 
-fn noted(before: &board::Board, events: &[board::Event]) -> Applied {
+fn changes_in(before: &board::Board, events: &[board::Event]) -> Applied {
     let mut applied = Applied::default();
     for event in events {
         match &event.what {

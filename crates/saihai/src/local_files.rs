@@ -10,11 +10,11 @@ use runner::shim::SessionLog;
 use server::{Diff, LocalFiles, LogFrom, LogPage};
 
 #[derive(Debug)]
-pub(crate) struct OnThisMachine {
+pub(crate) struct LocalFilesOnDisk {
     pub(crate) home: PathBuf,
 }
 
-impl LocalFiles for OnThisMachine {
+impl LocalFiles for LocalFilesOnDisk {
     fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
         let run = RunnerPaths::new(&self.home, project).session(session);
         if !run.exists() {

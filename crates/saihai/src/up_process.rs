@@ -14,24 +14,24 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use web::Web;
 
-use crate::commands::serve::closed;
-use crate::context::{Context, Opened};
-use crate::failure::{Exit, Failure};
-use crate::premises::OnThisMachine;
-use crate::presence::Presence;
+use crate::commands::serve::cannot_listen;
+use crate::context::{Context, OpenProject};
+use crate::failure::{CliExit, Failure};
+use crate::local_files::LocalFilesOnDisk;
 use crate::runner_workspaces::RunnerWorkspaces;
+use crate::running_servers::ServerRegistration;
 
 /// Where it is served if nobody says otherwise.
-pub(crate) const ADDRESS: &str = "127.0.0.1:4700";
+pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4700";
 
 /// How long calls that are being answered have when it ends.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+const SHUTDOWN_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// How many tenths of a second another runner may take to be gone.
-const PATIENCE: u32 = 20;
+const LOCK_ATTEMPTS: u32 = 20;
 
 #[derive(Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct UpOptions {
     pub(crate) listen: Option<Listen>,
     pub(crate) allow_host: Vec<String>,
     pub(crate) max_parallel: Option<usize>,
@@ -39,27 +39,27 @@ pub(crate) struct Wishes {
     pub(crate) only: Option<TaskId>,
 }
 
-/// All that runs a project. Not before [`House::run`].
-pub(crate) struct House {
+/// All that runs a project. Not before [`UpProcess::run`].
+pub(crate) struct UpProcess {
     server: Arc<ServerState>,
     pub(crate) web: Web,
     http_server: HttpServer,
     runner: Runner,
     pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
     pub(crate) project: Project,
-    pub(crate) events: Events,
+    pub(crate) events: EventReader,
     /// Held while it runs.
     _lock: File,
-    _presence: Option<Presence>,
+    _registration: Option<ServerRegistration>,
 }
 
 /// The events of a project, as they come.
-pub(crate) struct Events {
+pub(crate) struct EventReader {
     project: Project,
     follower: Follower<board::Board>,
 }
 
-impl Events {
+impl EventReader {
     pub(crate) fn new(project: Project) -> Self {
         let follower = project.follow(project.board().seq);
         Self { project, follower }
@@ -80,7 +80,7 @@ impl Events {
     }
 
     /// What has happened since the last time, without waiting.
-    pub(crate) async fn new_ones(&mut self) -> Vec<Event> {
+    pub(crate) async fn read_new(&mut self) -> Vec<Event> {
         let mut found = Vec::new();
         while let Ok(page) = self.follower.events(500).await {
             if page.is_empty() {
@@ -92,32 +92,42 @@ impl Events {
     }
 }
 
-impl House {
+impl UpProcess {
     /// Takes the project's place and opens the door. Nothing is started yet.
-    pub(crate) async fn open(context: &Context, opened: Opened, wishes: Wishes) -> Result<Self, Failure> {
+    pub(crate) async fn open(context: &Context, opened: OpenProject, options: UpOptions) -> Result<Self, Failure> {
         let paths = RunnerPaths::new(&context.home, &opened.id);
-        let lock = take_place(&paths).await?;
+        let lock = acquire_runner_lock(&paths).await?;
         let failed = |error| Failure::control(error, context.language());
-        let Opened { control, project, path, .. } = opened;
-        attend(&control, context).await?;
+        let OpenProject { control, project, path, .. } = opened;
+        open_all_projects(&control, context).await?;
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
-        let web = Web::new(Arc::clone(&server), Arc::new(OnThisMachine { home: context.home.clone() }));
-        let http_server = listen(&server, &paths, &wishes).await?;
+        let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
+        let http_server = listen(&server, &paths, &options).await?;
         let http_server = with_routes(http_server, &server, &web);
         let _ = std::fs::write(paths.address(), http_server.url());
-        let presence = http_server.web_url().and_then(|url| Presence::declare(&context.home, &url));
-        let host = RunnerHost { repository: path, paths, user: user() };
-        let options = Options {
+        let registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
+        let host = RunnerHost { repository: path, paths, user: current_user() };
+        let runner_options = Options {
             id: runner_id(&context.home)?,
-            max_parallel: wishes.max_parallel,
-            disk_floor: wishes.disk_floor.unwrap_or(Options::DISK_FLOOR),
-            only: wishes.only,
+            max_parallel: options.max_parallel,
+            disk_floor: options.disk_floor.unwrap_or(Options::DISK_FLOOR),
+            only: options.only,
             mcp_url: http_server.mcp_url(),
         };
-        let (runner, notices) = Runner::new(project.clone(), host, options);
+        let (runner, notices) = Runner::new(project.clone(), host, runner_options);
         server.provide_workspaces(Arc::new(RunnerWorkspaces(runner.clone())));
-        let events = Events::new(project.clone());
-        Ok(Self { server, web, http_server, runner, notices, project, events, _lock: lock, _presence: presence })
+        let events = EventReader::new(project.clone());
+        Ok(Self {
+            server,
+            web,
+            http_server,
+            runner,
+            notices,
+            project,
+            events,
+            _lock: lock,
+            _registration: registration,
+        })
     }
 
     pub(crate) fn http_server(&self) -> &HttpServer {
@@ -127,28 +137,28 @@ impl House {
     /// Runs until told to end. Agents are left to their shims, or ended too.
     pub(crate) async fn run(
         self,
-        ending: impl Future<Output = ()>,
+        shutdown_signal: impl Future<Output = ()>,
         stop_agents: bool,
-        print_events: impl AsyncFnOnce(Events, mpsc::UnboundedReceiver<Notice>),
+        print_events: impl AsyncFnOnce(EventReader, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
-        let Self { server, http_server, runner, notices, events, web: _, project: _, _lock, _presence } = self;
+        let Self { server, http_server, runner, notices, events, web: _, project: _, _lock, _registration } = self;
         let shutdown = server.shutdown().clone();
-        let stopping = CancellationToken::new();
+        let stop_runner = CancellationToken::new();
         let served = tokio::spawn(http_server.serve());
-        let mut ran = tokio::spawn(runner.run(stopping.clone(), stop_agents));
+        let mut ran = tokio::spawn(runner.run(stop_runner.clone(), stop_agents));
         let early = tokio::select! {
-            () = ending => None,
+            () = shutdown_signal => None,
             () = print_events(events, notices) => None,
             ran = &mut ran => Some(ran),
         };
         // First the runner: agents that it ends may still want to say good-bye.
-        stopping.cancel();
+        stop_runner.cancel();
         let ran = match early {
             Some(ran) => ran,
             None => ran.await,
         };
         shutdown.cancel();
-        let _ = tokio::time::timeout(GRACE, served).await;
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, served).await;
         server.close().await;
         match ran {
             Ok(Ok(())) => Ok(()),
@@ -161,7 +171,7 @@ impl House {
 }
 
 /// Whoever started this process.
-pub(crate) fn user() -> runner::clients::User {
+pub(crate) fn current_user() -> runner::clients::User {
     let variables = std::env::vars_os();
     runner::clients::User {
         home: std::env::var_os("HOME").map(Into::into).unwrap_or_default(),
@@ -172,7 +182,7 @@ pub(crate) fn user() -> runner::clients::User {
 }
 
 /// Opens every project, so that what time brings (lapsed leases, old messages) is seen to.
-pub(crate) async fn attend(control: &Control, context: &Context) -> Result<(), Failure> {
+pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> Result<(), Failure> {
     let installation = context.installation(control).await?.state();
     for id in installation.projects.keys() {
         control.project(id).await.map_err(|error| Failure::control(error, context.language()))?;
@@ -181,15 +191,15 @@ pub(crate) async fn attend(control: &Control, context: &Context) -> Result<(), F
 }
 
 /// Only one runner has a project: two would see to each other's agents.
-async fn take_place(paths: &RunnerPaths) -> Result<File, Failure> {
+async fn acquire_runner_lock(paths: &RunnerPaths) -> Result<File, Failure> {
     let taken = std::fs::create_dir_all(paths.root())
         .and_then(|()| File::options().create(true).append(true).open(paths.lock()));
     let file = taken.map_err(|error| {
         let problem = format!("cannot use {}: {error}", paths.root().display());
-        Failure::new(Exit::Store, "store", problem, "Check its permissions.")
+        Failure::new(CliExit::Store, "store", problem, "Check its permissions.")
     })?;
     // One that was killed may live on for a moment in what it was starting.
-    for _ in 0..PATIENCE {
+    for _ in 0..LOCK_ATTEMPTS {
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             return Ok(file);
         }
@@ -200,7 +210,7 @@ async fn take_place(paths: &RunnerPaths) -> Result<File, Failure> {
 
 pub(crate) fn already_running() -> Failure {
     Failure::new(
-        Exit::Conflict,
+        CliExit::Conflict,
         "already_running",
         "Another saihai runs the agents of this project.",
         "Use that one: tasks that you start are picked up by it. `saihai session list --running` shows who works.",
@@ -216,40 +226,40 @@ fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
     let fresh = NewSecret::generate("run").map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
     let id = &fresh.reveal()[..16];
     std::fs::write(&path, id).map_err(|error| {
-        Failure::new(Exit::Store, "store", format!("{}: {error}", path.display()), "Check its permissions.")
+        Failure::new(CliExit::Store, "store", format!("{}: {error}", path.display()), "Check its permissions.")
     })?;
     id.parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), "Try again."))
 }
 
 /// Agents that outlived the last server know where it was: it is best found there again.
-async fn listen(server: &ServerState, paths: &RunnerPaths, wishes: &Wishes) -> Result<HttpServer, Failure> {
+async fn listen(server: &ServerState, paths: &RunnerPaths, options: &UpOptions) -> Result<HttpServer, Failure> {
     let open = |listen: Listen| {
-        let (shutdown, hosts) = (server.shutdown().clone(), &wishes.allow_host);
+        let (shutdown, hosts) = (server.shutdown().clone(), &options.allow_host);
         async move { HttpServer::bind(shutdown, &listen, hosts).await }
     };
     let before = std::fs::read_to_string(paths.address()).ok();
     let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));
-    let any_port = match &wishes.listen {
+    let any_port = match &options.listen {
         None => true,
         Some(Listen::Tcp(address)) => address.ends_with(":0"),
         Some(Listen::Unix(_)) => false,
     };
     let host = |address: &str| address.rsplit_once(':').map(|(host, _)| host.to_owned());
-    let wanted = match &wishes.listen {
+    let wanted = match &options.listen {
         Some(Listen::Tcp(address)) => address.clone(),
-        Some(Listen::Unix(_)) | None => ADDRESS.to_owned(),
+        Some(Listen::Unix(_)) | None => DEFAULT_ADDRESS.to_owned(),
     };
     if let Some(before) = before.filter(|before| any_port && host(before) == host(&wanted))
         && let Ok(http_server) = open(Listen::Tcp(before.to_owned())).await
     {
         return Ok(http_server);
     }
-    match &wishes.listen {
-        Some(listen) => open(listen.clone()).await.map_err(|error| closed(&error)),
-        None => match open(Listen::Tcp(ADDRESS.to_owned())).await {
+    match &options.listen {
+        Some(listen) => open(listen.clone()).await.map_err(|error| cannot_listen(&error)),
+        None => match open(Listen::Tcp(DEFAULT_ADDRESS.to_owned())).await {
             Ok(http_server) => Ok(http_server),
             // Another project's, most likely.
-            Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| closed(&error)),
+            Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| cannot_listen(&error)),
         },
     }
 }

@@ -13,40 +13,40 @@ pub(super) const DESCRIPTION: &str = "`greet` knows English only. Teach it Japan
 
 /// A subtask of the manager.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct ScriptedSubtask {
     pub(super) agent: &'static str,
     pub(super) title: &'static str,
     pub(super) description: &'static str,
     pub(super) file: &'static str,
     pub(super) greeting: &'static str,
     /// Its line in the README, for those who add one.
-    pub(super) listed: &'static str,
+    pub(super) readme_line: &'static str,
 }
 
-pub(super) const PARTS: [Part; 3] = [
-    Part {
+pub(super) const SUBTASKS: [ScriptedSubtask; 3] = [
+    ScriptedSubtask {
         agent: "aiko",
         title: "Greet in Japanese",
         description: "Add languages/ja, and a line for it at the end of README.md.",
         file: "languages/ja",
         greeting: "こんにちは!",
-        listed: "- ja: Japanese",
+        readme_line: "- ja: Japanese",
     },
-    Part {
+    ScriptedSubtask {
         agent: "bernd",
         title: "Greet in German",
         description: "Add languages/de.",
         file: "languages/de",
         greeting: "Hallo!",
-        listed: "",
+        readme_line: "",
     },
-    Part {
+    ScriptedSubtask {
         agent: "chloe",
         title: "Greet in French",
         description: "Add languages/fr, and a line for it at the end of README.md.",
         file: "languages/fr",
         greeting: "Bonjour!",
-        listed: "- fr: French",
+        readme_line: "- fr: French",
     },
 ];
 
@@ -76,7 +76,7 @@ dod:
 limits: {backoff_first: 1s}
 ";
 
-fn agent(id: &str, client: Client, program: &Path, thinking: u32) -> String {
+fn agent(id: &str, client: Client, program: &Path, pause: u32) -> String {
     let manager = id == "lead";
     let mut text = format!("id: {id}\nname: {}\n", capital(id));
     text.push_str(if manager { "hierarchy_type: manager\n" } else { "hierarchy_type: worker\nparent: lead\n" });
@@ -84,7 +84,7 @@ fn agent(id: &str, client: Client, program: &Path, thinking: u32) -> String {
     text.push_str(&format!("mode: guided\nclient: {client}\n"));
     if client == Client::Command {
         // JSON is YAML, whatever is in the path.
-        let command = serde_json::json!([program, "demo-agent", id, thinking.to_string()]);
+        let command = serde_json::json!([program, "demo-agent", id, pause.to_string()]);
         text.push_str(&format!("command: {command}\n"));
     }
     if !manager {
@@ -107,7 +107,12 @@ fn capital(id: &str) -> String {
 }
 
 /// Writes the repository and commits it.
-pub(super) async fn set(repository: &Path, client: Client, program: &Path, thinking: u32) -> Result<(), Failure> {
+pub(super) async fn write_repository(
+    repository: &Path,
+    client: Client,
+    program: &Path,
+    pause: u32,
+) -> Result<(), Failure> {
     let mut files = vec![
         ("README.md".to_owned(), README.to_owned()),
         ("greet".to_owned(), GREET.to_owned()),
@@ -115,8 +120,8 @@ pub(super) async fn set(repository: &Path, client: Client, program: &Path, think
         ("languages/en".to_owned(), "Hello!\n".to_owned()),
         (".saihai/config.yaml".to_owned(), CONFIG.to_owned()),
     ];
-    let team = std::iter::once("lead").chain(PARTS.iter().map(|part| part.agent));
-    files.extend(team.map(|id| (format!(".saihai/agents/{id}.yaml"), agent(id, client, program, thinking))));
+    let team = std::iter::once("lead").chain(SUBTASKS.iter().map(|subtask| subtask.agent));
+    files.extend(team.map(|id| (format!(".saihai/agents/{id}.yaml"), agent(id, client, program, pause))));
     let failed = |error: &dyn std::fmt::Display| {
         Failure::failed(format!("cannot set the scene: {error}"), "Is git installed, and the disk not full?")
     };

@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use board::{AgentId, AgentSpec, Client, Decompose, Hierarchy, Mode, Scope};
 
-use crate::dir::{self, Dir};
+use crate::dir::{self, SaihaiDir};
 use crate::fields::Fields;
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceLocation};
 use crate::values;
 use crate::yaml;
 
@@ -36,11 +36,11 @@ const SCOPE_KEYS: &[&str] = &["read", "write", "exclude", "scratch"];
 
 /// An agent whose file could be read as far as its id. What was wrong has its default.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct ParsedAgent {
     pub(crate) spec: AgentSpec,
     pub(crate) file: PathBuf,
-    pub(crate) id_at: Place,
-    pub(crate) parent_at: Place,
+    pub(crate) id_location: SourceLocation,
+    pub(crate) parent_location: SourceLocation,
 }
 
 /// What an agent sees and may change if its file does not say: a worker everything, a manager, who
@@ -59,7 +59,7 @@ pub fn default_scope(hierarchy: Hierarchy) -> Scope {
 }
 
 /// Reads one file; `None` if it does not even name an agent.
-pub(crate) fn read(dir: &Dir, source: &str, report: &mut Report) -> Option<Draft> {
+pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) -> Option<ParsedAgent> {
     let file = report.file.clone();
     let node = yaml::parse(source, report)?;
     let mut fields = Fields::open("an agent", node, KEYS, report)?;
@@ -82,7 +82,7 @@ pub(crate) fn read(dir: &Dir, source: &str, report: &mut Report) -> Option<Draft
     let timeout = seconds("timeout", AgentSpec::DEFAULT_TIMEOUT, &mut fields);
     let stall_timeout = seconds("stall_timeout", AgentSpec::DEFAULT_STALL_TIMEOUT, &mut fields);
     let env = env(&mut fields);
-    let (id_at, parent_at) = (fields.place("id"), fields.place("parent"));
+    let (id_location, parent_location) = (fields.location("id"), fields.location("parent"));
 
     // Only now: a bad id must not hide the other problems.
     let id = id?;
@@ -105,7 +105,7 @@ pub(crate) fn read(dir: &Dir, source: &str, report: &mut Report) -> Option<Draft
         stall_timeout,
         env: env.into_iter().map(|(key, value)| (key, board::EnvValue(value))).collect(),
     };
-    Some(Draft { spec, file, id_at, parent_at })
+    Some(ParsedAgent { spec, file, id_location, parent_location })
 }
 
 /// A manager splits every task and talks to the server (N3).
@@ -114,30 +114,30 @@ fn check_rank(hierarchy: Option<Hierarchy>, mode: Option<Mode>, decompose: Optio
         return;
     }
     if mode == Some(Mode::OneShot) {
-        fields.report.at(fields.place("mode"), "a manager must be guided: it works through the server");
+        fields.report.at(fields.location("mode"), "a manager must be guided: it works through the server");
     }
     if decompose == Some(Decompose::Never) {
         let message = "a manager cannot have `decompose: never`: to split work is what it does";
-        fields.report.at(fields.place("decompose"), message);
+        fields.report.at(fields.location("decompose"), message);
     }
 }
 
 fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
     let command = fields.texts("command", values::argument);
-    let place = fields.place("command");
+    let location = fields.location("command");
     match (client, &command) {
         (None, _) => {}
         (Some(Client::Command), None) if !fields.has("command") => {
-            fields.report.at(fields.place("client"), "`client: command` needs the key `command`");
+            fields.report.at(fields.location("client"), "`client: command` needs the key `command`");
         }
         (Some(Client::Command), Some(words)) if words.first().is_none_or(|word| word.trim().is_empty()) => {
-            fields.report.at(place, "`command` names no program");
+            fields.report.at(location, "`command` names no program");
         }
         (Some(Client::Command), _) => {}
         (Some(client @ (Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode)), _) => {
             if fields.has("command") {
                 let message = format!("`command` is for `client: command`, and the client is `{client}`");
-                fields.report.at(place, message);
+                fields.report.at(location, message);
             }
         }
     }
@@ -145,12 +145,12 @@ fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
 }
 
 /// The file's name and the text of the prompt.
-fn prompt(dir: &Dir, fields: &mut Fields<'_>) -> (Option<String>, String) {
-    let text = fields.text("system_prompt", values::filled);
+fn prompt(dir: &SaihaiDir, fields: &mut Fields<'_>) -> (Option<String>, String) {
+    let text = fields.text("system_prompt", values::non_blank);
     let name = fields.text("prompt_file", values::line);
     if fields.has("prompt_file") && fields.has("system_prompt") {
         fields.report.hinted(
-            fields.place("system_prompt"),
+            fields.location("system_prompt"),
             "both `prompt_file` and `system_prompt` are given",
             "keep one of them",
         );
@@ -161,14 +161,14 @@ fn prompt(dir: &Dir, fields: &mut Fields<'_>) -> (Option<String>, String) {
     let path = Path::new(&name);
     if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         let message = format!("`prompt_file` must be a path below `.saihai/`, not `{name}`");
-        fields.report.hinted(fields.place("prompt_file"), message, "for example `prompts/coder.md`");
+        fields.report.hinted(fields.location("prompt_file"), message, "for example `prompts/coder.md`");
         return (Some(name), String::new());
     }
     match dir.read(path) {
         Ok(text) => (Some(name), text),
         Err(error) => {
             let message = format!("prompt file `{}` {error}", dir::in_repository(path).display());
-            fields.report.at(fields.place("prompt_file"), message);
+            fields.report.at(fields.location("prompt_file"), message);
             (Some(name), String::new())
         }
     }
@@ -197,9 +197,9 @@ fn env(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
         return BTreeMap::new();
     };
     let mut env = BTreeMap::new();
-    for (key, place) in fields.keys() {
+    for (key, location) in fields.keys() {
         if let Err(wrong) = values::variable(&key) {
-            fields.report.at(place, wrong);
+            fields.report.at(location, wrong);
         } else if let Some(value) = fields.text(&key, values::argument) {
             env.insert(key, value);
         }

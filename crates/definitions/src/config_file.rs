@@ -6,7 +6,7 @@ use board::{
 };
 
 use crate::fields::Fields;
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 use crate::values;
 use crate::yaml::{self, Node};
 
@@ -75,7 +75,7 @@ impl SettingsFile {
 }
 
 /// Reads the file; what is wrong is reported and left out.
-pub(crate) fn read(source: &str, report: &mut Report) -> SettingsFile {
+pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
     let mut settings = SettingsFile::default();
     let Some(node) = yaml::parse(source, report) else {
         return settings;
@@ -98,7 +98,7 @@ pub(crate) fn read(source: &str, report: &mut Report) -> SettingsFile {
     }
     if let Some(mut dod) = fields.fields("dod", &["timeout", "setup", "checks"]) {
         settings.check_timeout = dod.seconds("timeout", 1).and_then(|seconds| u32::try_from(seconds).ok());
-        settings.setup = dod.text("setup", values::filled);
+        settings.setup = dod.text("setup", values::non_blank);
         for node in dod.items("checks").unwrap_or_default() {
             settings.checks.extend(check(node, dod.report));
         }
@@ -120,24 +120,24 @@ fn read_sandbox(settings: &mut SettingsFile, fields: &mut Fields<'_>) {
     }
     let Some(mut sandbox) = fields.fields("sandbox", &["mode", "read", "connect"]) else { return };
     settings.sandbox = sandbox.parsed("mode");
-    settings.sandbox_read = sandbox.texts("read", values::filled).unwrap_or_default();
+    settings.sandbox_read = sandbox.texts("read", values::non_blank).unwrap_or_default();
     let ports = sandbox.texts("connect", |port| values::count(port, 1..=65535).map(drop));
     settings.sandbox_connect = ports.map(|ports| ports.iter().filter_map(|port| port.parse().ok()).collect());
 }
 
 /// A check without a command would pass without having run (V5).
-fn check(node: Node, report: &mut Report) -> Option<Check> {
+fn check(node: Node, report: &mut ProblemReport) -> Option<Check> {
     let mut fields = Fields::open("a check", node, &["type", "command"], report)?;
     fields.require("command");
     let name = fields.text("type", values::line);
-    let command = fields.text("command", values::filled)?;
+    let command = fields.text("command", values::non_blank)?;
     Some(Check { name: name.unwrap_or_else(|| command.clone()), command })
 }
 
 fn goals(fields: &mut Fields<'_>) -> Vec<(TaskType, Vec<Goal>)> {
     let mut all = Vec::new();
-    for (key, place) in fields.keys() {
-        let task_type = key.parse::<TaskType>().map_err(|error| fields.report.at(place, error.to_string()));
+    for (key, location) in fields.keys() {
+        let task_type = key.parse::<TaskType>().map_err(|error| fields.report.at(location, error.to_string()));
         let Some(mut fields) = fields.fields(&key, &["goals"]) else {
             continue;
         };
@@ -155,7 +155,7 @@ fn goals(fields: &mut Fields<'_>) -> Vec<(TaskType, Vec<Goal>)> {
     all
 }
 
-fn goal(node: Node, report: &mut Report) -> Option<Goal> {
+fn goal(node: Node, report: &mut ProblemReport) -> Option<Goal> {
     let mut fields = Fields::open("a goal", node, &["type", "pattern"], report)?;
     fields.require("type");
     fields.require("pattern");

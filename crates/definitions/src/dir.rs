@@ -4,23 +4,23 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceLocation};
 
 /// Files larger than this are refused.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The name of the directory, as problems and prompts write it.
-pub(crate) const NAME: &str = ".saihai";
+pub(crate) const DIR_NAME: &str = ".saihai";
 
 /// A `.saihai/` directory. Whatever is read through it lies inside, links resolved.
 #[derive(Debug)]
-pub(crate) struct Dir {
+pub(crate) struct SaihaiDir {
     real: PathBuf,
 }
 
 /// Why a file cannot be used. Reads on after the file's name.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub(crate) enum FileError {
     #[error("not found")]
     Missing,
     #[error("is a link that leads out of `.saihai/`")]
@@ -35,17 +35,17 @@ pub(crate) enum Unreadable {
     Io(io::Error),
 }
 
-impl From<io::Error> for Unreadable {
+impl From<io::Error> for FileError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::NotFound { Self::Missing } else { Self::Io(error) }
     }
 }
 
-impl Unreadable {
+impl FileError {
     /// Reports it as the problem of the file itself, at its line where there is one.
-    pub(crate) fn report(&self, report: &mut Report, hint: Option<String>) {
+    pub(crate) fn report(&self, report: &mut ProblemReport, hint: Option<String>) {
         match self {
-            Self::NotUtf8 { line } => report.at(Place { line: *line, column: 1 }, self.to_string()),
+            Self::NotUtf8 { line } => report.at(SourceLocation { line: *line, column: 1 }, self.to_string()),
             Self::Missing | Self::Outside | Self::NotAFile | Self::TooLarge | Self::Io(_) => {
                 report.whole_file(self.to_string(), hint);
             }
@@ -62,7 +62,7 @@ pub(crate) fn new_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> 
     builder.tempfile_in(directory)
 }
 
-impl Dir {
+impl SaihaiDir {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { real: path.canonicalize()? })
     }
@@ -73,25 +73,25 @@ impl Dir {
     }
 
     /// Where something that exists really is, provided that it is inside.
-    pub(crate) fn resolve(&self, relative: &Path) -> Result<PathBuf, Unreadable> {
+    pub(crate) fn resolve(&self, relative: &Path) -> Result<PathBuf, FileError> {
         let real = self.real.join(relative).canonicalize()?;
-        if real.starts_with(&self.real) { Ok(real) } else { Err(Unreadable::Outside) }
+        if real.starts_with(&self.real) { Ok(real) } else { Err(FileError::Outside) }
     }
 
-    pub(crate) fn read(&self, relative: &Path) -> Result<String, Unreadable> {
+    pub(crate) fn read(&self, relative: &Path) -> Result<String, FileError> {
         let path = self.resolve(relative)?;
         // Asked before opening: to open a pipe would wait for its writer.
         if !fs::metadata(&path)?.is_file() {
-            return Err(Unreadable::NotAFile);
+            return Err(FileError::NotAFile);
         }
         let mut bytes = Vec::new();
         File::open(&path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(Unreadable::TooLarge);
+            return Err(FileError::TooLarge);
         }
         String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            Unreadable::NotUtf8 { line: 1 + valid.iter().filter(|byte| **byte == b'\n').count() }
+            FileError::NotUtf8 { line: 1 + valid.iter().filter(|byte| **byte == b'\n').count() }
         })
     }
 
@@ -121,5 +121,5 @@ pub(crate) fn is_hidden(name: &Path) -> bool {
 
 /// A file of the directory as the repository knows it: `.saihai/agents/coder.yaml`.
 pub(crate) fn in_repository(relative: impl AsRef<Path>) -> PathBuf {
-    Path::new(NAME).join(relative)
+    Path::new(DIR_NAME).join(relative)
 }

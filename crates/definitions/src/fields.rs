@@ -4,59 +4,59 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceLocation};
 use crate::values;
 use crate::yaml::{Node, Value};
 
 /// A mapping whose keys have been checked.
 #[derive(Debug)]
 pub(crate) struct Fields<'r> {
-    place: Place,
+    location: SourceLocation,
     entries: Vec<Field>,
-    pub(crate) report: &'r mut Report,
+    pub(crate) report: &'r mut ProblemReport,
 }
 
 #[derive(Debug)]
 struct Field {
     key: String,
-    place: Place,
+    location: SourceLocation,
     node: Node,
 }
 
 /// A check of a text that says what is wrong with it.
-type Rule = fn(&str) -> Result<(), String>;
+type TextCheck = fn(&str) -> Result<(), String>;
 
 impl<'r> Fields<'r> {
     /// A mapping that may have only the `known` keys.
-    pub(crate) fn open(what: &str, node: Node, known: &[&str], report: &'r mut Report) -> Option<Self> {
+    pub(crate) fn open(what: &str, node: Node, known: &[&str], report: &'r mut ProblemReport) -> Option<Self> {
         let fields = Self::open_any(what, node, report)?;
         for field in fields.entries.iter().filter(|field| !known.contains(&field.key.as_str())) {
             let message = format!("unknown key `{}`", field.key.escape_debug());
-            fields.report.hinted(field.place, message, suggestion(&field.key, known));
+            fields.report.hinted(field.location, message, suggestion(&field.key, known));
         }
         Some(fields)
     }
 
     /// A mapping whose keys are not a closed set.
-    pub(crate) fn open_any(what: &str, node: Node, report: &'r mut Report) -> Option<Self> {
+    pub(crate) fn open_any(what: &str, node: Node, report: &'r mut ProblemReport) -> Option<Self> {
         let Value::Map(pairs) = node.value else {
-            report.at(node.place, format!("{what} must be a mapping, not {}", node.describe()));
+            report.at(node.location, format!("{what} must be a mapping, not {}", node.describe()));
             return None;
         };
         let mut entries = Vec::new();
         for (key, node) in pairs {
             match key.value {
-                Value::Scalar(text) => entries.push(Field { key: text, place: key.place, node }),
+                Value::Scalar(text) => entries.push(Field { key: text, location: key.location, node }),
                 Value::Null | Value::List(_) | Value::Map(_) => {
-                    report.at(key.place, format!("a key must be text, not {}", key.describe()));
+                    report.at(key.location, format!("a key must be text, not {}", key.describe()));
                 }
             }
         }
-        Some(Self { place: node.place, entries, report })
+        Some(Self { location: node.location, entries, report })
     }
 
-    pub(crate) fn keys(&self) -> Vec<(String, Place)> {
-        self.entries.iter().map(|field| (field.key.clone(), field.place)).collect()
+    pub(crate) fn keys(&self) -> Vec<(String, SourceLocation)> {
+        self.entries.iter().map(|field| (field.key.clone(), field.location)).collect()
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -68,17 +68,17 @@ impl<'r> Fields<'r> {
     }
 
     /// Where the key stands; the mapping's own place if it has none such.
-    pub(crate) fn place(&self, key: &str) -> Place {
-        self.entries.iter().find(|field| field.key == key).map_or(self.place, |field| field.place)
+    pub(crate) fn location(&self, key: &str) -> SourceLocation {
+        self.entries.iter().find(|field| field.key == key).map_or(self.location, |field| field.location)
     }
 
     pub(crate) fn require(&mut self, key: &str) {
         if !self.has(key) {
-            self.report.at(self.place, format!("missing key `{key}`"));
+            self.report.at(self.location, format!("missing key `{key}`"));
         }
     }
 
-    pub(crate) fn text(&mut self, key: &str, rule: Rule) -> Option<String> {
+    pub(crate) fn text(&mut self, key: &str, rule: TextCheck) -> Option<String> {
         self.scalar(key, "text", |text| rule(text).map(|()| text.to_owned()))
     }
 
@@ -88,7 +88,7 @@ impl<'r> Fields<'r> {
         let Value::Scalar(text) = &node.value else {
             return self.wrong(&node, key, "text");
         };
-        text.parse().map_err(|error| self.report.at(node.place, format!("`{key}`: {error}"))).ok()
+        text.parse().map_err(|error| self.report.at(node.location, format!("`{key}`: {error}"))).ok()
     }
 
     /// The default if the key is not there; `None` if its word is not one.
@@ -104,7 +104,7 @@ impl<'r> Fields<'r> {
         self.scalar(key, "a length of time", |text| values::seconds(text, least))
     }
 
-    pub(crate) fn texts(&mut self, key: &str, rule: Rule) -> Option<Vec<String>> {
+    pub(crate) fn texts(&mut self, key: &str, rule: TextCheck) -> Option<Vec<String>> {
         let mut texts = Vec::new();
         for node in self.items(key)? {
             let Value::Scalar(text) = &node.value else {
@@ -113,7 +113,7 @@ impl<'r> Fields<'r> {
             };
             match rule(text) {
                 Ok(()) => texts.push(text.clone()),
-                Err(wrong) => self.report.at(node.place, format!("`{key}` {wrong}")),
+                Err(wrong) => self.report.at(node.location, format!("`{key}` {wrong}")),
             }
         }
         Some(texts)
@@ -142,21 +142,21 @@ impl<'r> Fields<'r> {
         let Value::Scalar(text) = &node.value else {
             return self.wrong(&node, key, expected);
         };
-        read(text).map_err(|wrong| self.report.at(node.place, format!("`{key}` {wrong}"))).ok()
+        read(text).map_err(|wrong| self.report.at(node.location, format!("`{key}` {wrong}"))).ok()
     }
 
     /// What stands under the key. A key without a value is never taken for a default.
     fn node(&mut self, key: &str) -> Option<Node> {
         let field = self.entries.iter().find(|field| field.key == key)?;
         if matches!(field.node.value, Value::Null) {
-            self.report.hinted(field.place, format!("`{key}` is empty"), "give it a value or remove the key");
+            self.report.hinted(field.location, format!("`{key}` is empty"), "give it a value or remove the key");
             return None;
         }
         Some(field.node.clone())
     }
 
     fn wrong<T>(&mut self, node: &Node, key: &str, expected: &str) -> Option<T> {
-        self.report.at(node.place, format!("`{key}` must be {expected}, not {}", node.describe()));
+        self.report.at(node.location, format!("`{key}` must be {expected}, not {}", node.describe()));
         None
     }
 }

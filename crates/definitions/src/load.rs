@@ -7,9 +7,9 @@ use board::AgentSpec;
 
 use crate::agent_file;
 use crate::config_file::{self, SettingsFile};
-use crate::dir::{self, Dir, Unreadable};
-use crate::problem::{Problem, Problems, Report};
-use crate::roster::{self, Roster};
+use crate::dir::{self, FileError, SaihaiDir};
+use crate::problem::{Problem, ProblemReport, Problems};
+use crate::roster::{self, RosterFiles};
 
 const CONFIG: &str = "config.yaml";
 
@@ -24,7 +24,7 @@ pub struct Definitions {
 impl Definitions {
     /// Reads a `.saihai/` directory, or says everything that is wrong with it.
     pub fn load(saihai_dir: &Path) -> Result<Self, Problems> {
-        let dir = Dir::open(saihai_dir).map_err(|error| Problems(vec![cannot_open(error)]))?;
+        let dir = SaihaiDir::open(saihai_dir).map_err(|error| Problems(vec![cannot_open(error)]))?;
         let mut problems = Vec::new();
         let settings = load_settings(&dir, &mut problems);
         let agents = load_agents(&dir, &mut problems);
@@ -37,53 +37,53 @@ impl Definitions {
 }
 
 fn cannot_open(error: io::Error) -> Problem {
-    let mut report = Report::new(dir::NAME.into());
-    unreadable(&mut report, &error.into());
+    let mut report = ProblemReport::new(dir::DIR_NAME.into());
+    report_unreadable(&mut report, &error.into());
     report.problems.remove(0)
 }
 
-fn unreadable(report: &mut Report, error: &Unreadable) {
-    let hint = matches!(error, Unreadable::Missing).then(|| "`saihai init` writes it".to_owned());
+fn report_unreadable(report: &mut ProblemReport, error: &FileError) {
+    let hint = matches!(error, FileError::Missing).then(|| "`saihai init` writes it".to_owned());
     error.report(report, hint);
 }
 
-fn load_settings(dir: &Dir, problems: &mut Vec<Problem>) -> SettingsFile {
-    let mut report = Report::new(dir::in_repository(CONFIG));
+fn load_settings(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> SettingsFile {
+    let mut report = ProblemReport::new(dir::in_repository(CONFIG));
     let mut settings = SettingsFile::default();
     match dir.read(Path::new(CONFIG)) {
         Ok(source) => settings = config_file::read(&source, &mut report),
-        Err(error) => unreadable(&mut report, &error),
+        Err(error) => report_unreadable(&mut report, &error),
     }
     problems.append(&mut report.problems);
     settings
 }
 
-fn load_agents(dir: &Dir, problems: &mut Vec<Problem>) -> Vec<AgentSpec> {
+fn load_agents(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> Vec<AgentSpec> {
     let files = dir.yaml_files("agents").unwrap_or_else(|error| {
-        let mut report = Report::new(dir::in_repository("agents"));
-        unreadable(&mut report, &error.into());
+        let mut report = ProblemReport::new(dir::in_repository("agents"));
+        report_unreadable(&mut report, &error.into());
         problems.append(&mut report.problems);
         Vec::new()
     });
-    let mut drafts = Vec::new();
-    let mut roster = Roster::Whole;
+    let mut parsed_agents = Vec::new();
+    let mut roster = RosterFiles::AllRead;
     for file in files {
-        let mut report = Report::new(dir::in_repository(&file));
-        let draft = match dir.read(&file) {
+        let mut report = ProblemReport::new(dir::in_repository(&file));
+        let parsed = match dir.read(&file) {
             Ok(source) => agent_file::read(dir, &source, &mut report),
             Err(error) => {
                 error.report(&mut report, None);
                 None
             }
         };
-        match draft {
-            Some(draft) => drafts.push(draft),
-            None => roster = Roster::Partial,
+        match parsed {
+            Some(parsed) => parsed_agents.push(parsed),
+            None => roster = RosterFiles::SomeUnreadable,
         }
         problems.append(&mut report.problems);
     }
-    problems.append(&mut roster::problems(&drafts, roster));
-    let mut agents: Vec<_> = drafts.into_iter().map(|draft| draft.spec).collect();
+    problems.append(&mut roster::problems(&parsed_agents, roster));
+    let mut agents: Vec<_> = parsed_agents.into_iter().map(|parsed| parsed.spec).collect();
     agents.sort_by(|a, b| a.id.cmp(&b.id));
     agents
 }

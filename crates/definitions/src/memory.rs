@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use board::Language;
 
-pub use add::{AddError, NewEntry, add};
+pub use add::{AddError, NewMemoryEntry, add};
 pub use list::list;
 
 use crate::Problem;
 
 /// The directory of the memory bank inside `.saihai/`.
-const NAME: &str = "memory";
+const DIR_NAME: &str = "memory";
 
 /// A file of the memory bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MemoryEntry {
     /// Relative to the repository: `.saihai/memory/architecture/database.md`.
     pub path: PathBuf,
     /// From the front matter, else the first heading, else the name of the file. One line.
@@ -30,8 +30,8 @@ pub struct Entry {
 
 /// An entry with its whole text, without the front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    pub entry: Entry,
+pub struct EntryWithText {
+    pub entry: MemoryEntry,
     pub body: String,
 }
 
@@ -47,7 +47,7 @@ pub enum ShowError {
 
 /// Finds an entry by its path in the repository, its path in the memory bank or its file name, with
 /// or without `.md`.
-pub fn show(saihai_dir: &Path, name: &str) -> Result<Shown, ShowError> {
+pub fn show(saihai_dir: &Path, name: &str) -> Result<EntryWithText, ShowError> {
     let (found, problems) = list::read_all(saihai_dir);
     let same_path = |path: &Path| names(path).contains(&name.to_owned());
     if let Some(shown) = found.iter().find(|shown| same_path(&shown.entry.path)) {
@@ -57,7 +57,7 @@ pub fn show(saihai_dir: &Path, name: &str) -> Result<Shown, ShowError> {
         return Err(ShowError::Unreadable(problem));
     }
     let stem = Path::new(name.strip_suffix(".md").unwrap_or(name));
-    let mut same_stem: Vec<Shown> =
+    let mut same_stem: Vec<EntryWithText> =
         found.into_iter().filter(|shown| shown.entry.path.file_stem() == Some(stem.as_os_str())).collect();
     match same_stem.len() {
         0 => Err(ShowError::NotFound { name: name.to_owned() }),
@@ -71,7 +71,7 @@ pub fn show(saihai_dir: &Path, name: &str) -> Result<Shown, ShowError> {
 
 /// Every way to write the path of an entry.
 fn names(path: &Path) -> Vec<String> {
-    let inside = path.strip_prefix(crate::dir::in_repository(NAME)).unwrap_or(path);
+    let inside = path.strip_prefix(crate::dir::in_repository(DIR_NAME)).unwrap_or(path);
     [path, inside]
         .iter()
         .flat_map(|path| [path.to_path_buf(), path.with_extension("")])
@@ -81,7 +81,7 @@ fn names(path: &Path) -> Vec<String> {
 
 /// The section of a prompt that names the entries: paths and titles only, for the agent to read what
 /// it needs. Empty if there are none.
-pub fn preview(entries: &[Entry], language: Language) -> String {
+pub fn preview(entries: &[MemoryEntry], language: Language) -> String {
     if entries.is_empty() {
         return String::new();
     }

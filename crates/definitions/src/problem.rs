@@ -42,19 +42,19 @@ fn lines(problems: &[Problem]) -> String {
 
 /// Line and column, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceLocation {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
 /// The problems of one file, as they are found.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct ProblemReport {
     pub(crate) file: PathBuf,
     pub(crate) problems: Vec<Problem>,
 }
 
-impl Report {
+impl ProblemReport {
     pub(crate) fn new(file: PathBuf) -> Self {
         Self { file, problems: Vec::new() }
     }
@@ -63,19 +63,19 @@ impl Report {
         self.push(None, message.into(), hint);
     }
 
-    pub(crate) fn at(&mut self, place: Place, message: impl Into<String>) {
-        self.push(Some(place), message.into(), None);
+    pub(crate) fn at(&mut self, location: SourceLocation, message: impl Into<String>) {
+        self.push(Some(location), message.into(), None);
     }
 
-    pub(crate) fn hinted(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) {
-        self.push(Some(place), message.into(), Some(hint.into()));
+    pub(crate) fn hinted(&mut self, location: SourceLocation, message: impl Into<String>, hint: impl Into<String>) {
+        self.push(Some(location), message.into(), Some(hint.into()));
     }
 
-    fn push(&mut self, place: Option<Place>, message: String, hint: Option<String>) {
+    fn push(&mut self, location: Option<SourceLocation>, message: String, hint: Option<String>) {
         self.problems.push(Problem {
             file: self.file.clone(),
-            line: place.map(|place| place.line),
-            column: place.map(|place| place.column),
+            line: location.map(|location| location.line),
+            column: location.map(|location| location.column),
             message,
             hint,
         });

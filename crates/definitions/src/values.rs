@@ -14,7 +14,7 @@ pub(crate) fn seconds(text: &str, least: u64) -> Result<u64, String> {
         Some((at, 'd')) => (&text[..at], 86_400),
         Some(_) | None => (text, 1),
     };
-    let number = whole(digits).ok_or(EXPECTED)?;
+    let number = whole_number(digits).ok_or(EXPECTED)?;
     match number.checked_mul(unit) {
         Some(seconds) if seconds < least => Err(format!("must be at least {least} s")),
         Some(seconds) if seconds <= YEAR => Ok(seconds),
@@ -23,14 +23,14 @@ pub(crate) fn seconds(text: &str, least: u64) -> Result<u64, String> {
 }
 
 pub(crate) fn count(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
-    whole(text)
+    whole_number(text)
         .and_then(|number| u32::try_from(number).ok())
         .filter(|number| range.contains(number))
         .ok_or_else(|| format!("must be a whole number from {} to {}", range.start(), range.end()))
 }
 
 /// Digits alone: `+5`, `5.0` and `0x5` are not counts.
-fn whole(digits: &str) -> Option<u64> {
+fn whole_number(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn argument(text: &str) -> Result<(), String> {
 }
 
 /// A shell command or a prompt: text with something in it.
-pub(crate) fn filled(text: &str) -> Result<(), String> {
+pub(crate) fn non_blank(text: &str) -> Result<(), String> {
     if text.trim().is_empty() { Err("is empty".into()) } else { argument(text) }
 }
 

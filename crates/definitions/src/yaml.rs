@@ -5,13 +5,13 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Error, Location, MessageFormatter, NonFiniteFloatPolicy, Spanned, UserMessageFormatter};
 
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceLocation};
 
 /// A value and where it stands. The tree keeps going where typed reading would stop at the first
 /// mistake, so that every mistake of a file can be reported at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) place: Place,
+    pub(crate) location: SourceLocation,
     pub(crate) value: Value,
 }
 
@@ -37,7 +37,7 @@ impl Node {
 }
 
 /// Reads one document. An empty one is a problem too.
-pub(crate) fn parse(source: &str, report: &mut Report) -> Option<Node> {
+pub(crate) fn parse(source: &str, report: &mut ProblemReport) -> Option<Node> {
     let options = serde_saphyr::options! {
         // No definition nests deeper than a goal in a list in a task type.
         budget: serde_saphyr::budget! { max_depth: 16, max_nodes: 50_000 },
@@ -47,16 +47,16 @@ pub(crate) fn parse(source: &str, report: &mut Report) -> Option<Node> {
         reject_unsupported_tags: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
     };
-    match serde_saphyr::from_str_with_options::<Spanned<Raw>>(source, options) {
-        Ok(Spanned { value: Raw::Null, .. }) => {
+    match serde_saphyr::from_str_with_options::<Spanned<RawValue>>(source, options) {
+        Ok(Spanned { value: RawValue::Null, .. }) => {
             report.whole_file("the file is empty", None);
             None
         }
-        Ok(raw) => Some(located(raw, source)),
+        Ok(raw) => Some(to_node(raw, source)),
         Err(error) => {
-            let message = wording(&error);
+            let message = error_message(&error);
             match error.location() {
-                Some(location) => report.at(place(location), message),
+                Some(location) => report.at(source_location(location), message),
                 None => report.whole_file(message, None),
             }
             None
@@ -64,7 +64,7 @@ pub(crate) fn parse(source: &str, report: &mut Report) -> Option<Node> {
     }
 }
 
-fn wording(error: &Error) -> String {
+fn error_message(error: &Error) -> String {
     match error {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate key `{key}`"),
         Error::MultipleDocuments { .. } => "a second YAML document begins here; one is expected".into(),
@@ -72,100 +72,100 @@ fn wording(error: &Error) -> String {
     }
 }
 
-fn place(location: Location) -> Place {
-    Place { line: location.line() as usize, column: location.column() as usize }
+fn source_location(location: Location) -> SourceLocation {
+    SourceLocation { line: location.line() as usize, column: location.column() as usize }
 }
 
 /// Numbers and booleans get the text that stands in the source.
-fn located(raw: Spanned<Raw>, source: &str) -> Node {
+fn to_node(raw: Spanned<RawValue>, source: &str) -> Node {
     let value = match raw.value {
-        Raw::Null => Value::Null,
-        Raw::Text(text) => Value::Scalar(text),
-        Raw::Plain => Value::Scalar(written(raw.defined, source).unwrap_or_default().to_owned()),
-        Raw::List(items) => Value::List(items.into_iter().map(|item| located(item, source)).collect()),
-        Raw::Map(entries) => {
-            Value::Map(entries.into_iter().map(|(key, value)| (located(key, source), located(value, source))).collect())
+        RawValue::Null => Value::Null,
+        RawValue::Text(text) => Value::Scalar(text),
+        RawValue::NumberOrBoolean => Value::Scalar(source_text(raw.defined, source).unwrap_or_default().to_owned()),
+        RawValue::List(items) => Value::List(items.into_iter().map(|item| to_node(item, source)).collect()),
+        RawValue::Map(entries) => {
+            Value::Map(entries.into_iter().map(|(key, value)| (to_node(key, source), to_node(value, source))).collect())
         }
     };
-    Node { place: place(raw.referenced), value }
+    Node { location: source_location(raw.referenced), value }
 }
 
-fn written(location: Location, source: &str) -> Option<&str> {
+fn source_text(location: Location, source: &str) -> Option<&str> {
     let span = location.span();
     let start = usize::try_from(span.byte_offset()?).ok()?;
     let length = usize::try_from(span.byte_len()?).ok()?;
     source.get(start..start + length)
 }
 
-enum Raw {
+enum RawValue {
     Null,
     /// A number or boolean: its text is looked up where it stands.
-    Plain,
+    NumberOrBoolean,
     Text(String),
-    List(Vec<Spanned<Raw>>),
-    Map(Vec<(Spanned<Raw>, Spanned<Raw>)>),
+    List(Vec<Spanned<RawValue>>),
+    Map(Vec<(Spanned<RawValue>, Spanned<RawValue>)>),
 }
 
-impl<'de> Deserialize<'de> for Raw {
+impl<'de> Deserialize<'de> for RawValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
+        deserializer.deserialize_any(RawValueVisitor)
     }
 }
 
-struct RawVisitor;
+struct RawValueVisitor;
 
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = Raw;
+impl<'de> Visitor<'de> for RawValueVisitor {
+    type Value = RawValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a YAML value")
     }
 
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
+    fn visit_unit<E>(self) -> Result<RawValue, E> {
+        Ok(RawValue::Null)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Raw, E> {
-        Ok(Raw::Plain)
+    fn visit_bool<E>(self, _: bool) -> Result<RawValue, E> {
+        Ok(RawValue::NumberOrBoolean)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Raw, E> {
-        Ok(Raw::Plain)
+    fn visit_i64<E>(self, _: i64) -> Result<RawValue, E> {
+        Ok(RawValue::NumberOrBoolean)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Raw, E> {
-        Ok(Raw::Plain)
+    fn visit_u64<E>(self, _: u64) -> Result<RawValue, E> {
+        Ok(RawValue::NumberOrBoolean)
     }
 
-    fn visit_i128<E>(self, _: i128) -> Result<Raw, E> {
-        Ok(Raw::Plain)
+    fn visit_i128<E>(self, _: i128) -> Result<RawValue, E> {
+        Ok(RawValue::NumberOrBoolean)
     }
 
-    fn visit_u128<E>(self, _: u128) -> Result<Raw, E> {
-        Ok(Raw::Plain)
+    fn visit_u128<E>(self, _: u128) -> Result<RawValue, E> {
+        Ok(RawValue::NumberOrBoolean)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Raw, E> {
-        Ok(Raw::Plain)
+    fn visit_f64<E>(self, _: f64) -> Result<RawValue, E> {
+        Ok(RawValue::NumberOrBoolean)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<RawValue, E> {
+        Ok(RawValue::Text(text.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<RawValue, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = access.next_element()? {
             items.push(item);
         }
-        Ok(Raw::List(items))
+        Ok(RawValue::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<RawValue, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = access.next_entry()? {
             entries.push(entry);
         }
-        Ok(Raw::Map(entries))
+        Ok(RawValue::Map(entries))
     }
 }

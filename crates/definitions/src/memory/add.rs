@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::NAME;
-use crate::dir::{self, Dir, Unreadable};
+use super::DIR_NAME;
+use crate::dir::{self, FileError, SaihaiDir};
 
 /// An entry to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewEntry {
+pub struct NewMemoryEntry {
     pub title: String,
     pub category: Option<String>,
     pub summary: Option<String>,
@@ -41,8 +41,8 @@ struct FrontMatter<'a> {
 
 /// Writes `.saihai/memory/CATEGORY/TITLE.md`, whole or not at all, and returns its path relative to
 /// the repository. An entry that exists is never replaced.
-pub fn add(saihai_dir: &Path, new: &NewEntry) -> Result<PathBuf, AddError> {
-    let mut directory = PathBuf::from(NAME);
+pub fn add(saihai_dir: &Path, new: &NewMemoryEntry) -> Result<PathBuf, AddError> {
+    let mut directory = PathBuf::from(DIR_NAME);
     if let Some(category) = &new.category {
         directory.push(slug(category)?);
     }
@@ -50,7 +50,7 @@ pub fn add(saihai_dir: &Path, new: &NewEntry) -> Result<PathBuf, AddError> {
     let path = dir::in_repository(&file);
     let failed = |error| AddError::Io { path: path.clone(), error };
 
-    let dir = Dir::open(saihai_dir).map_err(failed)?;
+    let dir = SaihaiDir::open(saihai_dir).map_err(failed)?;
     make(&dir, &directory)?;
     let mut temporary = dir::new_file(&dir.path(&directory)).map_err(failed)?;
     temporary.write_all(text(new).as_bytes()).map_err(failed)?;
@@ -63,7 +63,7 @@ pub fn add(saihai_dir: &Path, new: &NewEntry) -> Result<PathBuf, AddError> {
 }
 
 /// Makes the directories one by one, looking at each, so that a link leads nothing outside.
-fn make(dir: &Dir, directory: &Path) -> Result<(), AddError> {
+fn make(dir: &SaihaiDir, directory: &Path) -> Result<(), AddError> {
     let mut relative = PathBuf::new();
     for part in directory {
         relative.push(part);
@@ -75,20 +75,20 @@ fn make(dir: &Dir, directory: &Path) -> Result<(), AddError> {
         }
         match dir.resolve(&relative) {
             Ok(_) => {}
-            Err(Unreadable::Io(error)) => return Err(AddError::Io { path, error }),
+            Err(FileError::Io(error)) => return Err(AddError::Io { path, error }),
             Err(
-                Unreadable::Outside
-                | Unreadable::Missing
-                | Unreadable::NotAFile
-                | Unreadable::TooLarge
-                | Unreadable::NotUtf8 { .. },
+                FileError::Outside
+                | FileError::Missing
+                | FileError::NotAFile
+                | FileError::TooLarge
+                | FileError::NotUtf8 { .. },
             ) => return Err(AddError::Outside { path }),
         }
     }
     Ok(())
 }
 
-fn text(new: &NewEntry) -> String {
+fn text(new: &NewMemoryEntry) -> String {
     let front = FrontMatter {
         title: &new.title,
         category: new.category.as_deref(),

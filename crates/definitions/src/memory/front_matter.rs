@@ -1,7 +1,7 @@
 //! What do the lines between `---` at the head of an entry say?
 
 use crate::fields::Fields;
-use crate::problem::{Place, Report};
+use crate::problem::{ProblemReport, SourceLocation};
 use crate::values;
 use crate::yaml;
 
@@ -14,7 +14,7 @@ pub(super) struct FrontMatter {
 }
 
 /// The front matter and the text that follows it.
-pub(super) fn split<'t>(text: &'t str, report: &mut Report) -> (FrontMatter, &'t str) {
+pub(super) fn split<'t>(text: &'t str, report: &mut ProblemReport) -> (FrontMatter, &'t str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
@@ -28,11 +28,11 @@ pub(super) fn split<'t>(text: &'t str, report: &mut Report) -> (FrontMatter, &'t
         }
         end += line.len();
     }
-    report.at(Place { line: 1, column: 1 }, "the front matter has no closing `---`");
+    report.at(SourceLocation { line: 1, column: 1 }, "the front matter has no closing `---`");
     (FrontMatter::default(), &text[first.len()..])
 }
 
-fn read(source: &str, report: &mut Report) -> FrontMatter {
+fn read(source: &str, report: &mut ProblemReport) -> FrontMatter {
     if source.trim().is_empty() {
         return FrontMatter::default();
     }
@@ -44,8 +44,8 @@ fn read(source: &str, report: &mut Report) -> FrontMatter {
         return FrontMatter::default();
     };
     FrontMatter {
-        title: fields.text("title", values::filled),
+        title: fields.text("title", values::non_blank),
         category: fields.text("category", values::line),
-        summary: fields.text("summary", values::filled),
+        summary: fields.text("summary", values::non_blank),
     }
 }

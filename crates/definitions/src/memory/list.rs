@@ -4,24 +4,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, NAME, Shown, front_matter};
+use super::{DIR_NAME, EntryWithText, MemoryEntry, front_matter};
 use crate::Problem;
-use crate::dir::{self, Dir, Unreadable};
-use crate::problem::Report;
+use crate::dir::{self, FileError, SaihaiDir};
+use crate::problem::ProblemReport;
 
 /// All entries by path, and what is wrong with those files that could not be read or whose front
 /// matter could not. No memory bank is an empty one.
-pub fn list(saihai_dir: &Path) -> (Vec<Entry>, Vec<Problem>) {
+pub fn list(saihai_dir: &Path) -> (Vec<MemoryEntry>, Vec<Problem>) {
     let (shown, problems) = read_all(saihai_dir);
     (shown.into_iter().map(|shown| shown.entry).collect(), problems)
 }
 
-pub(super) fn read_all(saihai_dir: &Path) -> (Vec<Shown>, Vec<Problem>) {
+pub(super) fn read_all(saihai_dir: &Path) -> (Vec<EntryWithText>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut entries = Vec::new();
-    if let Ok(dir) = Dir::open(saihai_dir) {
+    if let Ok(dir) = SaihaiDir::open(saihai_dir) {
         for file in files(&dir, &mut problems) {
-            let mut report = Report::new(dir::in_repository(&file));
+            let mut report = ProblemReport::new(dir::in_repository(&file));
             match dir.read(&file) {
                 Ok(_) if !is_plain(&file) => report.whole_file("has a name that no prompt can hold", None),
                 Ok(text) => entries.push(entry(&file, &text, &mut report)),
@@ -36,9 +36,9 @@ pub(super) fn read_all(saihai_dir: &Path) -> (Vec<Shown>, Vec<Problem>) {
 }
 
 /// Every `*.md` below the directory, relative to `.saihai/`. Links to directories are not followed.
-fn files(dir: &Dir, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+fn files(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut waiting = vec![PathBuf::from(NAME)];
+    let mut waiting = vec![PathBuf::from(DIR_NAME)];
     while let Some(relative) = waiting.pop() {
         let listed = dir.resolve(&relative).and_then(|real| Ok(visible(&real)?));
         match listed {
@@ -46,9 +46,9 @@ fn files(dir: &Dir, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
                 files.extend(names.into_iter().map(|name| relative.join(name)));
                 waiting.extend(directories.into_iter().map(|name| relative.join(name)));
             }
-            Err(Unreadable::Missing) => {}
+            Err(FileError::Missing) => {}
             Err(error) => {
-                let mut report = Report::new(dir::in_repository(&relative));
+                let mut report = ProblemReport::new(dir::in_repository(&relative));
                 report.whole_file(error.to_string(), None);
                 problems.append(&mut report.problems);
             }
@@ -75,14 +75,14 @@ fn visible(directory: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     Ok((files, directories))
 }
 
-fn entry(file: &Path, text: &str, report: &mut Report) -> Shown {
+fn entry(file: &Path, text: &str, report: &mut ProblemReport) -> EntryWithText {
     let (front, body) = front_matter::split(text, report);
     let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let title = front.title.or_else(|| heading(body)).unwrap_or_else(stem);
-    let directory = file.parent().and_then(|parent| parent.strip_prefix(NAME).ok());
+    let directory = file.parent().and_then(|parent| parent.strip_prefix(DIR_NAME).ok());
     let category = directory.map(|directory| directory.display().to_string()).filter(|name| !name.is_empty());
-    Shown {
-        entry: Entry {
+    EntryWithText {
+        entry: MemoryEntry {
             path: dir::in_repository(file),
             title: one_line(&title),
             category: front.category.or(category),

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::Saihai;
+use crate::DefinitionsDir;
 
 /// `(file, problems)`, without the file's name in front of each.
 const BROKEN: &[(&str, &[&str])] = &[
@@ -118,7 +118,7 @@ const BROKEN: &[(&str, &[&str])] = &[
 #[test]
 fn every_problem_names_file_and_line() {
     for (text, expected) in BROKEN {
-        let saihai = Saihai::new(&[("agents/x.yaml", text), ("prompts/there.md", "x")]);
+        let saihai = DefinitionsDir::new(&[("agents/x.yaml", text), ("prompts/there.md", "x")]);
         symlink("/etc/hostname", saihai.path().join("prompts/link.md")).unwrap();
         let expected: Vec<_> = expected.iter().map(|problem| format!(".saihai/agents/x.yaml{problem}")).collect();
         assert_eq!(saihai.problems(), expected, "{text}");
@@ -128,7 +128,7 @@ fn every_problem_names_file_and_line() {
 /// F81: one id is one agent, whatever the files are called.
 #[test]
 fn an_id_that_two_files_give_names_both() {
-    let saihai = Saihai::new(&[("agents/a.yaml", "id: coder\n"), ("agents/b.yml", "name: B\nid: coder\n")]);
+    let saihai = DefinitionsDir::new(&[("agents/a.yaml", "id: coder\n"), ("agents/b.yml", "name: B\nid: coder\n")]);
     assert_eq!(
         saihai.problems(),
         [".saihai/agents/b.yml:2:1: the agent id `coder` is already taken by .saihai/agents/a.yaml"]
@@ -138,7 +138,7 @@ fn an_id_that_two_files_give_names_both() {
 /// L7: only managers have subordinates.
 #[test]
 fn a_parent_is_a_manager() {
-    let saihai = Saihai::new(&[("agents/a.yaml", "id: a\n"), ("agents/b.yaml", "id: b\nparent: a\n")]);
+    let saihai = DefinitionsDir::new(&[("agents/a.yaml", "id: a\n"), ("agents/b.yaml", "id: b\nparent: a\n")]);
     assert_eq!(
         saihai.problems(),
         [".saihai/agents/b.yaml:2:1: the parent `a` is a worker; a parent must be a manager"]
@@ -149,7 +149,7 @@ fn a_parent_is_a_manager() {
 #[test]
 fn parents_do_not_go_round_in_a_circle() {
     let manager = |id: &str, parent: &str| format!("id: {id}\nhierarchy_type: manager\nparent: {parent}\n");
-    let saihai = Saihai::new(&[
+    let saihai = DefinitionsDir::new(&[
         ("agents/a.yaml", &manager("a", "c")),
         ("agents/b.yaml", &manager("b", "d")),
         ("agents/c.yaml", &manager("c", "b")),
@@ -161,14 +161,14 @@ fn parents_do_not_go_round_in_a_circle() {
 /// R8: who stands in a file that cannot be read is not called missing.
 #[test]
 fn one_broken_file_does_not_blame_the_others() {
-    let saihai = Saihai::new(&[("agents/a.yaml", "id: a\nparent: lead\n"), ("agents/lead.yaml", "id: [\n")]);
+    let saihai = DefinitionsDir::new(&[("agents/a.yaml", "id: a\nparent: lead\n"), ("agents/lead.yaml", "id: [\n")]);
     assert_eq!(saihai.problems(), [".saihai/agents/lead.yaml:1:5: invalid YAML: unclosed bracket '['"]);
 }
 
 /// R8, F83: bytes, size and links are problems like any other.
 #[test]
 fn files_that_cannot_be_text_are_problems() {
-    let saihai = Saihai::new(&[]);
+    let saihai = DefinitionsDir::new(&[]);
     saihai.write("agents/a.yaml", b"id: a\nname: \xff\n");
     saihai.write("agents/b.yaml", vec![b' '; 1024 * 1024 + 1]);
     std::fs::create_dir(saihai.path().join("agents/c.yaml")).unwrap();

@@ -1,6 +1,6 @@
 //! What is said of a configuration that is wrong?
 
-use crate::Saihai;
+use crate::DefinitionsDir;
 
 /// `(file, problems)`, without the file's name in front of each.
 const BROKEN: &[(&str, &[&str])] = &[
@@ -66,7 +66,7 @@ const BROKEN: &[(&str, &[&str])] = &[
 #[test]
 fn every_problem_names_file_and_line() {
     for (text, expected) in BROKEN {
-        let saihai = Saihai::new(&[("config.yaml", text)]);
+        let saihai = DefinitionsDir::new(&[("config.yaml", text)]);
         let expected: Vec<_> = expected.iter().map(|problem| format!(".saihai/config.yaml{problem}")).collect();
         assert_eq!(saihai.problems(), expected, "{text}");
     }
@@ -75,7 +75,7 @@ fn every_problem_names_file_and_line() {
 /// C3: a repository that has not been initialised is told how.
 #[test]
 fn what_is_missing_names_the_command_that_writes_it() {
-    let saihai = Saihai::empty();
+    let saihai = DefinitionsDir::empty();
     assert_eq!(saihai.problems(), [".saihai/config.yaml: not found; `saihai init` writes it"]);
     std::fs::remove_dir(saihai.path()).unwrap();
     assert_eq!(saihai.problems(), [".saihai: not found; `saihai init` writes it"]);
@@ -84,7 +84,7 @@ fn what_is_missing_names_the_command_that_writes_it() {
 /// R8: problems of all files come together, and each on its own line.
 #[test]
 fn problems_of_all_files_are_told_at_once() {
-    let saihai = Saihai::new(&[("config.yaml", "nam: x\n"), ("agents/a.yaml", "id: a\nmodle: b\n")]);
+    let saihai = DefinitionsDir::new(&[("config.yaml", "nam: x\n"), ("agents/a.yaml", "id: a\nmodle: b\n")]);
     let problems = definitions::Definitions::load(&saihai.path()).unwrap_err();
     assert_eq!(
         problems.to_string(),

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use definitions::Definitions;
 
 /// A `.saihai/` directory with some files in it.
-struct Saihai(tempfile::TempDir);
+struct DefinitionsDir(tempfile::TempDir);
 
-impl Saihai {
+impl DefinitionsDir {
     fn empty() -> Self {
         let repository = tempfile::tempdir().unwrap();
         fs::create_dir(repository.path().join(".saihai")).unwrap();

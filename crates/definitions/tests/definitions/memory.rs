@@ -4,12 +4,12 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use board::Language;
-use definitions::memory::{self, Entry, NewEntry, ShowError};
+use definitions::memory::{self, MemoryEntry, NewMemoryEntry, ShowError};
 
-use crate::Saihai;
+use crate::DefinitionsDir;
 
-fn entry(path: &str, title: &str, category: Option<&str>, summary: Option<&str>) -> Entry {
-    Entry {
+fn entry(path: &str, title: &str, category: Option<&str>, summary: Option<&str>) -> MemoryEntry {
+    MemoryEntry {
         path: path.into(),
         title: title.into(),
         category: category.map(Into::into),
@@ -17,14 +17,14 @@ fn entry(path: &str, title: &str, category: Option<&str>, summary: Option<&str>)
     }
 }
 
-fn new(title: &str, category: Option<&str>) -> NewEntry {
-    NewEntry { title: title.into(), category: category.map(Into::into), summary: None, body: "Because.".into() }
+fn new(title: &str, category: Option<&str>) -> NewMemoryEntry {
+    NewMemoryEntry { title: title.into(), category: category.map(Into::into), summary: None, body: "Because.".into() }
 }
 
 /// R7: titles come from the front matter, the first heading or the file name; all of it is optional.
 #[test]
 fn entries_are_listed_by_path() {
-    let saihai = Saihai::new(&[
+    let saihai = DefinitionsDir::new(&[
         ("memory/z.md", "no heading at all\n"),
         ("memory/b/heading.md", "intro\n\n## The *second* title \n# later\n"),
         ("memory/a/full.md", "---\ntitle: \"A\\n## B\"\ncategory: data\nsummary: why\ntags: [x]\n---\n# Not this\n"),
@@ -46,7 +46,7 @@ fn entries_are_listed_by_path() {
 /// R7: no memory bank is an empty one.
 #[test]
 fn a_project_without_memory_has_no_entries() {
-    let saihai = Saihai::empty();
+    let saihai = DefinitionsDir::empty();
     assert_eq!(memory::list(&saihai.path()), (Vec::new(), Vec::new()));
     assert_eq!(memory::preview(&[], Language::En), "");
 }
@@ -54,7 +54,7 @@ fn a_project_without_memory_has_no_entries() {
 /// R7: what cannot be read is a problem; what only has bad front matter is listed all the same.
 #[test]
 fn files_that_cannot_be_read_are_problems() {
-    let saihai = Saihai::new(&[
+    let saihai = DefinitionsDir::new(&[
         ("memory/a.md", "---\ntitle: A\nsummary: [b]\n---\n"),
         ("memory/b.md", "---\ntitle: 'B\n---\n# Heading\n"),
         ("memory/c.md", "---\ntitle: C\n"),
@@ -88,7 +88,7 @@ fn files_that_cannot_be_read_are_problems() {
 /// R7: a memory bank that is itself a link to somewhere else is neither read nor written.
 #[test]
 fn a_memory_bank_elsewhere_is_not_followed() {
-    let saihai = Saihai::new(&[]);
+    let saihai = DefinitionsDir::new(&[]);
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("secret.md"), "# secret\n").unwrap();
     symlink(elsewhere.path(), saihai.path().join("memory")).unwrap();
@@ -103,8 +103,8 @@ fn a_memory_bank_elsewhere_is_not_followed() {
 /// R7: what was added is listed and shown, and never replaced.
 #[test]
 fn an_added_entry_is_listed_and_shown() {
-    let saihai = Saihai::new(&[]);
-    let new = NewEntry {
+    let saihai = DefinitionsDir::new(&[]);
+    let new = NewMemoryEntry {
         title: "Why: \"SQLite\" & WAL?".into(),
         category: Some("Data Store".into()),
         summary: Some("One line.\n---\nAnother.".into()),
@@ -113,7 +113,7 @@ fn an_added_entry_is_listed_and_shown() {
     let path = memory::add(&saihai.path(), &new).unwrap();
     assert_eq!(path, PathBuf::from(".saihai/memory/data-store/why-sqlite-wal.md"));
     let (entries, problems) = memory::list(&saihai.path());
-    let expected = Entry {
+    let expected = MemoryEntry {
         path: path.clone(),
         title: new.title.clone(),
         category: new.category.clone(),
@@ -135,7 +135,7 @@ fn an_added_entry_is_listed_and_shown() {
 /// R7, C5: titles of any script name a file; titles that could be paths do not lead anywhere.
 #[test]
 fn titles_become_file_names() {
-    let saihai = Saihai::new(&[]);
+    let saihai = DefinitionsDir::new(&[]);
     for (title, category, expected) in [
         ("データベースの選択", None, ".saihai/memory/データベースの選択.md"),
         ("../../etc/passwd", Some("../.."), ""),
@@ -152,7 +152,7 @@ fn titles_become_file_names() {
 /// R7, F83: not found is an error, and a name that fits two entries names both.
 #[test]
 fn a_name_that_fits_no_entry_or_two_is_refused() {
-    let saihai = Saihai::new(&[("memory/a/x.md", "# 1\n"), ("memory/b/x.md", "# 2\n")]);
+    let saihai = DefinitionsDir::new(&[("memory/a/x.md", "# 1\n"), ("memory/b/x.md", "# 2\n")]);
     saihai.write("memory/bad.md", b"\xff");
     let show = |name: &str| memory::show(&saihai.path(), name).map(|shown| shown.entry.title);
     assert_eq!(show("b/x"), Ok("2".into()));

@@ -5,7 +5,7 @@ use board::{
     Sandbox, Scope, Settings, Span, TaskType,
 };
 
-use crate::Saihai;
+use crate::DefinitionsDir;
 
 const CONFIG: &str = r#"# .saihai/config.yaml
 name: web
@@ -49,7 +49,7 @@ env: {PORT: 8080, MODE: on, EMPTY: ""}
 /// R8: every key of the example is read.
 #[test]
 fn the_configuration_of_the_specification() {
-    let saihai = Saihai::new(&[("config.yaml", CONFIG)]);
+    let saihai = DefinitionsDir::new(&[("config.yaml", CONFIG)]);
     let id = "web-1".parse().unwrap();
     let settings = saihai.load().settings.into_settings(id, Language::En, "main");
     let goal = |kind, pattern: &str| vec![Goal { kind, pattern: pattern.into() }];
@@ -84,7 +84,7 @@ fn the_configuration_of_the_specification() {
 /// R8: what the file leaves open comes from the caller and from the board.
 #[test]
 fn a_configuration_that_says_nothing_has_every_default() {
-    let saihai = Saihai::new(&[("config.yaml", "{}\n")]);
+    let saihai = DefinitionsDir::new(&[("config.yaml", "{}\n")]);
     let settings = saihai.load().settings.into_settings("web".parse().unwrap(), Language::Ja, "trunk");
     let mut expected = Settings::new("web".parse().unwrap());
     expected.language = Language::Ja;
@@ -95,7 +95,7 @@ fn a_configuration_that_says_nothing_has_every_default() {
 /// R8: every key of the example is read, and numbers stay as they are written where text is meant.
 #[test]
 fn the_agent_of_the_specification() {
-    let saihai = Saihai::new(&[
+    let saihai = DefinitionsDir::new(&[
         ("agents/a.yml", CODER),
         ("agents/b.yaml", "id: lead\nhierarchy_type: manager\n"),
         ("agents/.#b.yaml", "left by an editor"),
@@ -137,7 +137,7 @@ fn the_agent_of_the_specification() {
 /// R2: a worker may change everything unless its file says less; builds may write where they do.
 #[test]
 fn a_worker_that_only_has_an_id_has_every_default() {
-    let saihai = Saihai::new(&[("agents/any-name.yaml", "id: coder\n")]);
+    let saihai = DefinitionsDir::new(&[("agents/any-name.yaml", "id: coder\n")]);
     let mut coder = AgentSpec::worker("coder".parse().unwrap());
     coder.scope.read = vec!["**".into()];
     coder.scope.write = vec!["**".into()];
@@ -149,7 +149,7 @@ fn a_worker_that_only_has_an_id_has_every_default() {
 #[test]
 fn yaml_is_read_as_yaml() {
     let text = "\u{feff}id: coder\r\nname: &n 日本 ✓\r\nrole_type: *n\r\n";
-    let saihai = Saihai::new(&[("agents/coder.yaml", text)]);
+    let saihai = DefinitionsDir::new(&[("agents/coder.yaml", text)]);
     let agents = saihai.load().agents;
     assert_eq!((agents[0].name.as_str(), agents[0].role.as_str()), ("日本 ✓", "日本 ✓"));
 }
@@ -164,7 +164,7 @@ fn bombs_are_refused() {
     let nested = |opening: &str| opening.repeat(100_000);
     let bombs = [nested("["), nested("a: {"), nested("- "), nested("? "), chain(10, 12), chain(1, 1000)];
     for bomb in bombs {
-        let saihai = Saihai::new(&[("agents/x.yaml", &bomb)]);
+        let saihai = DefinitionsDir::new(&[("agents/x.yaml", &bomb)]);
         let problems = saihai.problems();
         assert!(problems.len() == 1 && problems[0].contains("invalid YAML"), "{problems:?}");
     }
@@ -174,7 +174,7 @@ proptest::proptest! {
     /// T2: whatever the files hold, there is an answer.
     #[test]
     fn no_text_makes_it_panic(text in "([a-z]{1,3}|id|scope|checks|dod|---|[-:?,#&*!|>'\"%@`{}\\[\\] \n\r\t\\\\]|\\PC){0,60}") {
-        let saihai = Saihai::new(&[("config.yaml", &text), ("agents/x.yaml", &text), ("memory/x.md", &format!("---\n{text}"))]);
+        let saihai = DefinitionsDir::new(&[("config.yaml", &text), ("agents/x.yaml", &text), ("memory/x.md", &format!("---\n{text}"))]);
         for problem in saihai.problems() {
             proptest::prop_assert!(problem.starts_with(".saihai/"));
         }

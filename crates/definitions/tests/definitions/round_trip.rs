@@ -9,7 +9,7 @@ use proptest::option;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
 
-use crate::Saihai;
+use crate::DefinitionsDir;
 
 const PROMPT: &str = "Write code.\n";
 
@@ -104,7 +104,7 @@ proptest::proptest! {
     #[test]
     fn an_agent_written_back_loads_as_the_same_agent(spec in spec()) {
         let yaml = to_yaml(&spec);
-        let saihai = Saihai::new(&[
+        let saihai = DefinitionsDir::new(&[
             ("agents/coder.yaml", &yaml),
             ("agents/lead.yaml", "id: lead\nhierarchy_type: manager\n"),
             ("prompts/coder.md", PROMPT),

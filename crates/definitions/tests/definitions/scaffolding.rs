@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use board::{Hierarchy, Language};
 use definitions::{ScaffoldOptions, memory, scaffold};
 
-use crate::Saihai;
+use crate::DefinitionsDir;
 
 fn options(name: &str, language: Language) -> ScaffoldOptions {
     ScaffoldOptions { name: name.into(), target_branch: "main".into(), language }
@@ -22,7 +22,7 @@ fn what_is_written_loads() {
     let names = ["web", "it's \"quoted\"", "a: b # c", "日本語の名前", "{{language}}", "- x", "true", "12", "*", &long];
     for language in Language::ALL {
         for name in names {
-            let saihai = Saihai::empty();
+            let saihai = DefinitionsDir::empty();
             scaffold(&saihai.path(), &options(name, *language)).unwrap();
             let definitions = saihai.load();
             let settings = definitions.settings.clone().into_settings("p".parse().unwrap(), Language::En, "other");
@@ -41,7 +41,7 @@ fn what_is_written_loads() {
 /// R8: the written settings are the defaults of the board, so that the comments tell the truth.
 #[test]
 fn the_written_settings_are_the_defaults() {
-    let saihai = Saihai::empty();
+    let saihai = DefinitionsDir::empty();
     scaffold(&saihai.path(), &options("p", Language::En)).unwrap();
     let settings = saihai.load().settings.into_settings("p".parse().unwrap(), Language::En, "main");
     assert_eq!(settings, board::Settings::new("p".parse().unwrap()));
@@ -50,7 +50,7 @@ fn the_written_settings_are_the_defaults() {
 /// F81: a second run writes nothing.
 #[test]
 fn a_second_run_writes_nothing() {
-    let saihai = Saihai::empty();
+    let saihai = DefinitionsDir::empty();
     let all = [
         ".saihai/config.yaml",
         ".saihai/prompts/lead.md",
@@ -67,13 +67,13 @@ fn a_second_run_writes_nothing() {
 /// F81: agents that the owner has chosen get no company, and files that exist stay as they are.
 #[test]
 fn what_exists_is_left_alone() {
-    let saihai = Saihai::empty();
+    let saihai = DefinitionsDir::empty();
     saihai.write("agents/mine.yml", "id: mine\n");
     saihai.write("memory/notes.txt", "mine");
     let written = scaffold(&saihai.path(), &options("web", Language::En)).unwrap();
     assert_eq!(written, paths(&[".saihai/config.yaml"]));
 
-    let saihai = Saihai::new(&[("prompts/lead.md", "mine")]);
+    let saihai = DefinitionsDir::new(&[("prompts/lead.md", "mine")]);
     let written = scaffold(&saihai.path(), &options("other", Language::En)).unwrap();
     assert_eq!(written.len(), 4, "{written:?}");
     assert_eq!(saihai.read(".saihai/prompts/lead.md"), "mine");

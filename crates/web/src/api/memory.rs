@@ -32,9 +32,9 @@ struct Entry {
     summary: Option<String>,
 }
 
-impl From<memory::Entry> for Entry {
-    fn from(entry: memory::Entry) -> Self {
-        let memory::Entry { path, title, category, summary } = entry;
+impl From<memory::MemoryEntry> for Entry {
+    fn from(entry: memory::MemoryEntry) -> Self {
+        let memory::MemoryEntry { path, title, category, summary } = entry;
         Self { path: path.display().to_string(), title, category, summary }
     }
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use definitions::memory::{self, Shown};
+use definitions::memory::{self, EntryWithText};
 
 use super::board::encoded;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
@@ -60,7 +60,7 @@ async fn show(
         error_page(&person)(Problem::not_found(error.to_string(), hint))
     })?;
     let current = shown.as_ref().map(|shown| shown.entry.path.clone());
-    let row = |entry: memory::Entry| Row {
+    let row = |entry: memory::MemoryEntry| Row {
         current: Some(&entry.path) == current.as_ref(),
         link: entry.path.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/"),
         path: entry.path.display().to_string(),
@@ -71,7 +71,7 @@ async fn show(
     page(&Memory {
         entries: entries.into_iter().map(row).collect(),
         problems: problems.iter().map(ToString::to_string).collect(),
-        shown: shown.map(|Shown { entry, body }| (entry.title, board::clean(&body))),
+        shown: shown.map(|EntryWithText { entry, body }| (entry.title, board::clean(&body))),
         layout: Layout::new(person.clone(), person.say("Memory", "メモリー"), NavItem::Memory, Some(&open)),
     })
 }

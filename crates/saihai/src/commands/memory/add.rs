@@ -1,7 +1,7 @@
 //! `saihai memory add`
 
 use clap::Args;
-use definitions::memory::{self, NewEntry};
+use definitions::memory::{self, NewMemoryEntry};
 use serde_json::json;
 
 use crate::commands::task::text_or_stdin;
@@ -32,7 +32,7 @@ impl Add {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let body = text_or_stdin(self.body)?;
-        let new = NewEntry { title: self.title, category: self.category, summary: self.summary, body };
+        let new = NewMemoryEntry { title: self.title, category: self.category, summary: self.summary, body };
         let path = memory::add(&opened.saihai_dir(), &new).map_err(|error| {
             Failure::failed(error.to_string(), "Choose another title or category; nothing was changed.")
         })?;

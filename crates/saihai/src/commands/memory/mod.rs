@@ -29,7 +29,7 @@ pub(super) async fn run(context: &Context, command: Memory) -> Result<(), Failur
 }
 
 /// The entry as programs see it.
-fn json(entry: &definitions::memory::Entry) -> serde_json::Value {
+fn json(entry: &definitions::memory::MemoryEntry) -> serde_json::Value {
     serde_json::json!({
         "path": entry.path, "title": entry.title, "category": entry.category, "summary": entry.summary,
     })

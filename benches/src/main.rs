@@ -2,16 +2,16 @@
 //!
 //! `./scripts/bench` runs it.
 
-mod asking;
-mod durable;
-mod idle;
-mod launch;
-mod list;
-mod open;
-mod pages;
-mod project;
-mod recovery;
-mod team;
+mod adoption;
+mod bench_project;
+mod board_pages;
+mod commit_rate;
+mod idle_sessions;
+mod launch_latency;
+mod next_action_rate;
+mod open_project;
+mod sleeping_team;
+mod task_list;
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -29,15 +29,15 @@ struct Arguments {
 }
 
 /// One row of the page.
-struct Row {
+struct Measurement {
     id: &'static str,
     what: String,
     measured: String,
     budget: &'static str,
-    kept: bool,
+    within_budget: bool,
 }
 
-type Measure = fn() -> anyhow::Result<Vec<Row>>;
+type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
 
 fn main() -> anyhow::Result<std::process::ExitCode> {
     // The runner starts itself as a shim, and this one as a client.
@@ -46,7 +46,7 @@ fn main() -> anyhow::Result<std::process::ExitCode> {
         ["shim"] => return Ok(runner::shim::supervise()),
         ["shim", "--init"] => return Ok(runner::shim::init()),
         ["workspace-git"] => return Ok(runner::run_workspace_request()),
-        ["stamp", file] => return Ok(launch::stamp(file)),
+        ["stamp", file] => return Ok(launch_latency::write_start_time(file)),
         _ => {}
     }
     measure_all().map(|()| std::process::ExitCode::SUCCESS)
@@ -56,15 +56,15 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Measure); 8] = [
-        ("P1", asking::measure),
-        ("P2", durable::measure),
-        ("P3", list::measure),
-        ("P4", launch::measure),
-        ("P5", open::measure),
-        ("P6", idle::measure),
-        ("P8", recovery::measure),
-        ("W5", pages::measure),
+    let all: [(&str, Benchmark); 8] = [
+        ("P1", next_action_rate::measure),
+        ("P2", commit_rate::measure),
+        ("P3", task_list::measure),
+        ("P4", launch_latency::measure),
+        ("P5", open_project::measure),
+        ("P6", idle_sessions::measure),
+        ("P8", adoption::measure),
+        ("W5", board_pages::measure),
     ];
     for (id, measure) in all {
         if wanted(id) {
@@ -77,12 +77,12 @@ fn measure_all() -> anyhow::Result<()> {
     if arguments.write {
         std::fs::write("docs/performance.md", &page)?;
     }
-    let missed = rows.iter().filter(|row| !row.kept).count();
+    let missed = rows.iter().filter(|row| !row.within_budget).count();
     anyhow::ensure!(missed == 0, "{missed} budgets were missed");
     Ok(())
 }
 
-fn page(rows: &[Row]) -> String {
+fn page(rows: &[Measurement]) -> String {
     let mut page = String::from(
         "# What it costs\n\n\
          Printed by `./scripts/bench`. Ratios are\n\
@@ -93,9 +93,9 @@ fn page(rows: &[Row]) -> String {
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
     writeln!(page, "Machine: {cores} cores, Linux {}, {today}.\n", kernel.trim()).expect("a string takes all text");
     page.push_str("| id | what | measured | budget | kept |\n|---|---|---|---|---|\n");
-    for Row { id, what, measured, budget, kept } in rows {
-        let kept = if *kept { "yes" } else { "**no**" };
-        writeln!(page, "| {id} | {what} | {measured} | {budget} | {kept} |").expect("a string takes all text");
+    for Measurement { id, what, measured, budget, within_budget } in rows {
+        let within_budget = if *within_budget { "yes" } else { "**no**" };
+        writeln!(page, "| {id} | {what} | {measured} | {budget} | {within_budget} |").expect("a string takes all text");
     }
     page
 }

@@ -9,7 +9,7 @@ use board::{
 use control::{Control, ProcessLifetime, Project, SystemClock};
 use store::SqliteStore;
 
-pub(crate) fn id() -> ProjectId {
+pub(crate) fn project_id() -> ProjectId {
     "bench".parse().expect("a good name")
 }
 
@@ -23,12 +23,12 @@ pub(crate) fn worker() -> AgentId {
 
 pub(crate) async fn open(path: &Path) -> anyhow::Result<Project> {
     let store = SqliteStore::open(path)?;
-    Ok(Control::new(Arc::new(store), Arc::new(SystemClock), ProcessLifetime::ShortLived).project(&id()).await?)
+    Ok(Control::new(Arc::new(store), Arc::new(SystemClock), ProcessLifetime::ShortLived).project(&project_id()).await?)
 }
 
 /// Settings and a worker whose limits are no obstacle.
-pub(crate) async fn set_up(project: &Project) -> anyhow::Result<()> {
-    let mut settings = Settings::new(id());
+pub(crate) async fn configure(project: &Project) -> anyhow::Result<()> {
+    let mut settings = Settings::new(project_id());
     settings.limits =
         Limits { max_calls: u32::MAX / 2, max_repeats: u32::MAX / 2, max_sessions: 1_000, ..Limits::default() };
     let worker = AgentSpec { max_sessions: 1_000, decompose: Decompose::Auto, ..AgentSpec::worker(worker()) };
@@ -56,6 +56,6 @@ pub(crate) async fn add_tasks(project: &Project, count: usize) -> anyhow::Result
     Ok(())
 }
 
-pub(crate) fn to(task: TaskId, status: Status) -> Command {
+pub(crate) fn move_to(task: TaskId, status: Status) -> Command {
     Command::MoveTask { task, to: Destination::Status(status), reason: None, forced: false, merged: false }
 }

@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use crate::project::{add_tasks, id, open, set_up};
-use crate::{Row, median, milliseconds};
+use crate::bench_project::{add_tasks, configure, open, project_id};
+use crate::{Measurement, median, milliseconds};
 
 const TASKS: usize = 10_000;
-const TURNS: usize = 25;
+const ROUNDS: usize = 25;
 
-pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
+pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let home = tempfile::tempdir_in(".")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(prepare(home.path(), TASKS))?;
     let saihai = std::env::current_exe()?.with_file_name("saihai");
     let list = || {
         let mut command = Command::new(&saihai);
-        command.args(["task", "list", "--json", "--project", id().as_str()]).env("SAIHAI_HOME", home.path());
+        command.args(["task", "list", "--json", "--project", project_id().as_str()]).env("SAIHAI_HOME", home.path());
         command
     };
     let output = list().output().context("build it first: cargo build --release -p saihai")?;
@@ -28,7 +28,7 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     let plain = home.path().join("plain.db");
     same_rows(&plain, &rows)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
+    for _ in 0..ROUNDS {
         ours.push(timed(&mut list())?);
         let mut command = Command::new("sqlite3");
         command.arg("-json").arg(&plain).arg("SELECT * FROM tasks ORDER BY priority DESC, id");
@@ -36,26 +36,26 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     }
     let (ours, theirs) = (median(ours), median(theirs));
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    Ok(vec![Row {
+    Ok(vec![Measurement {
         id: "P3",
         what: format!("`task list --json`, {TASKS} tasks, cold process, beside `sqlite3 -json` with the same rows"),
         measured: format!("**{ratio:.2} ×** ({} beside {})", milliseconds(ours), milliseconds(theirs)),
         budget: "≤ 2 ×",
-        kept: ratio <= 2.0,
+        within_budget: ratio <= 2.0,
     }])
 }
 
 /// A home with a project of so many tasks.
 pub(crate) async fn prepare(home: &Path, tasks: usize) -> anyhow::Result<()> {
     let project = open(&home.join("saihai.db")).await?;
-    set_up(&project).await?;
+    configure(&project).await?;
     add_tasks(&project, tasks).await?;
     // The project is found by its id, in the installation.
     let store = std::sync::Arc::new(store::SqliteStore::open(home.join("saihai.db"))?);
     let control =
         control::Control::new(store, std::sync::Arc::new(control::SystemClock), control::ProcessLifetime::ShortLived);
-    let add = board::InstallationCommand::AddProject { id: id(), path: home.display().to_string() };
-    control.installation().await?.submit(crate::project::owner(), add).await?;
+    let add = board::InstallationCommand::AddProject { id: project_id(), path: home.display().to_string() };
+    control.installation().await?.submit(crate::bench_project::owner(), add).await?;
     Ok(())
 }
 

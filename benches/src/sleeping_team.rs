@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than starting hundreds of agents takes anywhere.
-const PATIENCE: Duration = Duration::from_secs(600);
+const START_TIMEOUT: Duration = Duration::from_secs(600);
 
-pub(crate) struct Team {
+pub(crate) struct SleepingTeam {
     _directory: TempDir,
     pub(crate) home: PathBuf,
     repository: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct Team {
     up: Option<Child>,
 }
 
-impl Team {
+impl SleepingTeam {
     /// So many tasks in progress, each for an agent that sleeps.
     pub(crate) fn new(tasks: usize) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir()?;
@@ -33,7 +33,7 @@ impl Team {
             up: None,
             _directory: directory,
         };
-        team.define()?;
+        team.write_repository()?;
         for number in 0..tasks {
             let id = team.saihai(&["task", "add", &format!("Sleep {number}"), "--assign", "sleeper", "--quiet"])?;
             team.saihai(&["task", "start", id.trim()])?;
@@ -41,7 +41,7 @@ impl Team {
         Ok(team)
     }
 
-    fn define(&self) -> anyhow::Result<()> {
+    fn write_repository(&self) -> anyhow::Result<()> {
         std::fs::create_dir_all(self.repository.join(".saihai/agents"))?;
         std::fs::write(self.repository.join("README.md"), "A repository.\n")?;
         let config = json!({ "name": "bench", "target_branch": "main", "limits": { "max_sessions": 5000 } });
@@ -110,7 +110,7 @@ impl Team {
         });
         let began = Instant::now();
         while self.running()?.len() < count {
-            anyhow::ensure!(began.elapsed() < PATIENCE, "{} of {count} run", self.running()?.len());
+            anyhow::ensure!(began.elapsed() < START_TIMEOUT, "{} of {count} run", self.running()?.len());
             std::thread::sleep(Duration::from_millis(200));
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Team {
     }
 }
 
-impl Drop for Team {
+impl Drop for SleepingTeam {
     fn drop(&mut self) {
         let _ = self.kill();
         // A shim that ends takes its client with it.

@@ -15,23 +15,23 @@ use store::SqliteStore;
 use testkit::mcp::Http;
 use tokio_util::sync::CancellationToken;
 
-use crate::Row;
-use crate::project::{add_tasks, id, owner, set_up, to, worker};
+use crate::Measurement;
+use crate::bench_project::{add_tasks, configure, move_to, owner, project_id, worker};
 
 const CLIENTS: u32 = 8;
 const TASKS: usize = 10_000;
-const TURNS: u32 = 3;
-const FOR: Duration = Duration::from_secs(3);
+const ROUNDS: u32 = 3;
+const ROUND_TIME: Duration = Duration::from_secs(3);
 
-pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
+pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let home = tempfile::tempdir_in(".")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(in_turns(&home.path().join("saihai.db")))
+    runtime.block_on(in_rounds(&home.path().join("saihai.db")))
 }
 
-async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
+async fn in_rounds(path: &Path) -> anyhow::Result<Vec<Measurement>> {
     let control = Control::new(Arc::new(SqliteStore::open(path)?), Arc::new(SystemClock), ProcessLifetime::LongLived);
-    let project = control.project(&id()).await?;
+    let project = control.project(&project_id()).await?;
     let secrets = prepare(&project).await?;
     let shutdown = CancellationToken::new();
     let state = ServerState::open(control, shutdown.clone()).await?;
@@ -40,12 +40,12 @@ async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
     let routes = mcp::router(Mcp::new(state), &asked);
     let asked = asked.with(routes);
     let nothing = HttpServer::bind(shutdown.clone(), &here, &[]).await?;
-    let routes = mcp::router(Nothing, &nothing);
+    let routes = mcp::router(NoOpServer, &nothing);
     let nothing = nothing.with(routes);
     let urls = [asked.mcp_url(), nothing.mcp_url()];
     let serving = [tokio::spawn(asked.serve()), tokio::spawn(nothing.serve())];
     let (mut ours, mut theirs) = (0.0, 0.0);
-    for _ in 0..TURNS {
+    for _ in 0..ROUNDS {
         ours += calls(&urls[0], "get_next_action", &secrets).await?;
         theirs += calls(&urls[1], "nothing", &secrets).await?;
     }
@@ -54,25 +54,25 @@ async fn in_turns(path: &Path) -> anyhow::Result<Vec<Row>> {
         server.await?;
     }
     let ratio = ours / theirs;
-    let turns = f64::from(TURNS);
-    Ok(vec![Row {
+    let rounds = f64::from(ROUNDS);
+    Ok(vec![Measurement {
         id: "P1",
         what: format!("`get_next_action` over HTTP, {CLIENTS} clients, {TASKS} tasks, beside a no-op tool"),
-        measured: format!("**{:.0} %** ({:.0}/s beside {:.0}/s)", ratio * 100.0, ours / turns, theirs / turns),
+        measured: format!("**{:.0} %** ({:.0}/s beside {:.0}/s)", ratio * 100.0, ours / rounds, theirs / rounds),
         budget: "≥ 70 %",
-        kept: ratio >= 0.7,
+        within_budget: ratio >= 0.7,
     }])
 }
 
 /// Sessions that are told, again and again, to split their task.
 async fn prepare(project: &Project) -> anyhow::Result<Vec<String>> {
-    set_up(project).await?;
+    configure(project).await?;
     let mut secrets = Vec::new();
     for n in 1..=CLIENTS {
         let task = NewTask { assignee: Some(worker()), ..NewTask::titled(format!("task {n}")) };
         project.submit(owner(), Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await?;
-        project.submit(owner(), to(TaskId(n), Status::InProgress)).await?;
-        let secret = NewSecret::for_session(&id()).map_err(|error| anyhow::anyhow!("{error}"))?;
+        project.submit(owner(), move_to(TaskId(n), Status::InProgress)).await?;
+        let secret = NewSecret::for_session(&project_id()).map_err(|error| anyhow::anyhow!("{error}"))?;
         let claim = Command::Claim {
             agent: worker(),
             purpose: Purpose::Task(TaskId(n)),
@@ -102,7 +102,7 @@ async fn calls(url: &str, tool: &str, secrets: &[String]) -> anyhow::Result<f64>
         let (mut http, request) = (Http::new(url, Some(secret)), request.to_string());
         clients.spawn(async move {
             let mut count = 0u32;
-            while start.elapsed() < FOR {
+            while start.elapsed() < ROUND_TIME {
                 let reply = http.post(request.as_bytes()).await?;
                 let told = String::from_utf8_lossy(&reply.body);
                 anyhow::ensure!(told.contains("\"isError\":false"), "{} {told}", reply.head);
@@ -121,9 +121,9 @@ async fn calls(url: &str, tool: &str, secrets: &[String]) -> anyhow::Result<f64>
 
 /// A server whose only tool does nothing.
 #[derive(Clone)]
-struct Nothing;
+struct NoOpServer;
 
-impl ServerHandler for Nothing {
+impl ServerHandler for NoOpServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }

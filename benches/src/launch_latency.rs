@@ -13,23 +13,23 @@ use runner::{Options, Runner, RunnerHost, RunnerPaths};
 use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 
-use crate::Row;
+use crate::Measurement;
 
 const LAUNCHES: usize = 40;
 
 /// The client: notes when it began, and ends.
-pub(crate) fn stamp(file: &str) -> std::process::ExitCode {
+pub(crate) fn write_start_time(file: &str) -> std::process::ExitCode {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let aside = format!("{file}.tmp");
     let written = std::fs::write(&aside, now.as_micros().to_string()).and_then(|()| std::fs::rename(aside, file));
     if written.is_ok() { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
 }
 
-pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
+pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run())
 }
 
-async fn run() -> anyhow::Result<Vec<Row>> {
+async fn run() -> anyhow::Result<Vec<Measurement>> {
     let directory = tempfile::tempdir()?;
     let root = directory.path().canonicalize()?;
     let repository = root.join("repository");
@@ -89,12 +89,12 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         let took = Duration::from_micros(at).saturating_sub(began);
         with_git.push(took);
         own.push(took.saturating_sub(git.saturating_sub(git_before)));
-        settled(&project, task).await?;
+        cancel_when_over(&project, task).await?;
     }
     shutdown.cancel();
     ran.await??;
     let (own, whole) = (crate::median(own), crate::median(with_git));
-    Ok(vec![Row {
+    Ok(vec![Measurement {
         id: "P4",
         what: format!(
             "`in_progress` until the client's `exec`, less git's own time (whole: {})",
@@ -102,7 +102,7 @@ async fn run() -> anyhow::Result<Vec<Row>> {
         ),
         measured: crate::milliseconds(own),
         budget: "≤ 20 ms",
-        kept: own <= Duration::from_millis(20),
+        within_budget: own <= Duration::from_millis(20),
     }])
 }
 
@@ -120,7 +120,7 @@ async fn wait(stamped: &Path) -> anyhow::Result<(u64, Duration)> {
 }
 
 /// The next is launched on a machine that has nothing else to do.
-async fn settled(project: &control::Project, task: TaskId) -> anyhow::Result<()> {
+async fn cancel_when_over(project: &control::Project, task: TaskId) -> anyhow::Result<()> {
     let mut boards = project.writer().watch();
     loop {
         let board = boards.borrow_and_update().clone();

@@ -8,34 +8,34 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use crate::list::prepare;
-use crate::project::id;
-use crate::{Row, median, milliseconds};
+use crate::bench_project::project_id;
+use crate::task_list::prepare;
+use crate::{Measurement, median, milliseconds};
 
 const MANY: usize = 10_000;
 const FEW: usize = 100;
-const TURNS: usize = 25;
+const ROUNDS: usize = 25;
 
 /// The views of the board, by their address.
 const VIEWS: [(&str, &str); 3] = [("columns", ""), ("tree", "?view=tree"), ("graph", "?view=graph")];
 
-pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
+pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let (many, few) = (Server::of(MANY)?, Server::of(FEW)?);
     let mut rows = Vec::new();
     for (name, query) in VIEWS {
-        let path = format!("/p/{}{query}", id());
+        let path = format!("/p/{}{query}", project_id());
         let (mut slow, mut quick) = (Vec::new(), Vec::new());
-        for _ in 0..TURNS {
+        for _ in 0..ROUNDS {
             slow.push(many.get(&path)?);
             quick.push(few.get(&path)?);
         }
         let (slow, quick) = (median(slow), median(quick));
-        rows.push(Row {
+        rows.push(Measurement {
             id: "W5",
             what: format!("the board of {MANY} tasks as {name}, whole request, beside {FEW} tasks"),
             measured: format!("**{}** (beside {})", milliseconds(slow), milliseconds(quick)),
             budget: "≤ 300 ms",
-            kept: slow <= Duration::from_millis(300),
+            within_budget: slow <= Duration::from_millis(300),
         });
     }
     Ok(rows)
@@ -59,9 +59,9 @@ impl Server {
         let mut child = serve.stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
-        let said: serde_json::Value = serde_json::from_str(&line)?;
+        let announced: serde_json::Value = serde_json::from_str(&line)?;
         let address =
-            said["url"].as_str().and_then(|url| url.strip_prefix("http://")).context("an address")?.to_owned();
+            announced["url"].as_str().and_then(|url| url.strip_prefix("http://")).context("an address")?.to_owned();
         Ok(Self { _home: home, child, address, token: String::from_utf8(token)?.trim().to_owned() })
     }
 

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::Row;
-use crate::team::Team;
+use crate::Measurement;
+use crate::sleeping_team::SleepingTeam;
 
 const SESSIONS: usize = 500;
 const OBSERVED: Duration = Duration::from_secs(20);
 
-pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
-    let mut team = Team::new(SESSIONS)?;
+pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
+    let mut team = SleepingTeam::new(SESSIONS)?;
     let lines = team.up()?;
     team.wait_for(SESSIONS, lines)?;
     // What starting them has left to do is not what idling costs.
@@ -26,7 +26,7 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     }
     let each = own as f64 / 1024.0 / SESSIONS as f64;
     let server = memory(team.pid(), "Rss:")? as f64 / 1024.0;
-    let busy = |team: &Team| -> anyhow::Result<u64> {
+    let busy = |team: &SleepingTeam| -> anyhow::Result<u64> {
         Ok(ticks(team.pid())? + shims.iter().map(|pid| ticks(*pid).unwrap_or(0)).sum::<u64>())
     };
     let before = busy(&team)?;
@@ -34,28 +34,28 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Row>> {
     // A tick is a hundredth of a second.
     let share = (busy(&team)? - before) as f64 / (OBSERVED.as_secs_f64() * 100.0) * 100.0;
     Ok(vec![
-        Row {
+        Measurement {
             id: "P6",
             what: format!(
                 "{SESSIONS} idle sessions: memory of each, its shim and client together (proportional set size)"
             ),
             measured: format!("{each:.2} MiB"),
             budget: "≤ 3 MiB",
-            kept: each <= 3.0,
+            within_budget: each <= 3.0,
         },
-        Row {
+        Measurement {
             id: "P6",
             what: "memory of the server and runner (resident set size)".into(),
             measured: format!("{server:.0} MiB"),
             budget: "≤ 150 MiB",
-            kept: server <= 150.0,
+            within_budget: server <= 150.0,
         },
-        Row {
+        Measurement {
             id: "P6",
             what: format!("processor time of the server and all shims, over {} s", OBSERVED.as_secs()),
             measured: format!("{share:.2} % of a core"),
             budget: "≤ 0.5 %",
-            kept: share <= 0.5,
+            within_budget: share <= 0.5,
         },
     ])
 }

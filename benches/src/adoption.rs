@@ -1,4 +1,4 @@
-//! P8: how long does it take until 200 sessions are seen to again after `kill -9`?
+//! P8: how long does it take until 200 sessions are adopted after `kill -9`?
 
 use std::collections::BTreeSet;
 use std::io::BufRead as _;

@@ -16,7 +16,7 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let home = tempfile::tempdir_in(".")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let project = runtime.block_on(prepare(&home.path().join("saihai.db")))?;
-    // In turns, so that a disk that changes its mood changes it for both.
+    // Alternating, so that a change in the disk's speed affects both.
     let (mut one, mut many) = (0.0, 0.0);
     for turn in 0..3 {
         one += one_at_a_time(&home.path().join(format!("plain-{turn}.db")))?;

@@ -14,7 +14,7 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let mut team = SleepingTeam::new(SESSIONS)?;
     let lines = team.up()?;
     team.wait_for(SESSIONS, lines)?;
-    // What starting them has left to do is not what idling costs.
+    // Work that is left over from starting them is not what idling costs.
     std::thread::sleep(Duration::from_secs(5));
     let shims = team.shims()?;
     anyhow::ensure!(shims.len() == SESSIONS, "{} shims", shims.len());

@@ -119,7 +119,7 @@ async fn wait(stamped: &Path) -> anyhow::Result<(u64, Duration)> {
     }
 }
 
-/// The next is launched on a machine that has nothing else to do.
+/// Waits until the session is over, so that the next launch has the machine to itself.
 async fn cancel_when_over(project: &control::Project, task: TaskId) -> anyhow::Result<()> {
     let mut boards = project.writer().watch();
     loop {

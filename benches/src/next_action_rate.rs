@@ -64,7 +64,7 @@ async fn in_rounds(path: &Path) -> anyhow::Result<Vec<Measurement>> {
     }])
 }
 
-/// Sessions that are told, again and again, to split their task.
+/// Sessions that are told on every call to split their task.
 async fn prepare(project: &Project) -> anyhow::Result<Vec<String>> {
     configure(project).await?;
     let mut secrets = Vec::new();

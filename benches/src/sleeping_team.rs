@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Longer than starting hundreds of agents takes anywhere.
+/// Far more than starting hundreds of agents takes.
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(crate) struct SleepingTeam {
@@ -100,7 +100,7 @@ impl SleepingTeam {
         Ok(list.into_iter().filter(|session| session["status"] == "running").collect())
     }
 
-    /// Waits until so many run. What `up` says is read meanwhile, or it would stop.
+    /// Waits until so many run. Reads the output of `up` meanwhile, because a full pipe would block it.
     pub(crate) fn wait_for(&self, count: usize, mut lines: BufReader<ChildStdout>) -> anyhow::Result<()> {
         std::thread::spawn(move || {
             let mut line = String::new();

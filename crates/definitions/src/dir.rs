@@ -53,8 +53,8 @@ impl FileError {
     }
 }
 
-/// A hidden file in the directory, with the rights of any other new file there. Whoever writes it
-/// whole and then gives it its name is never seen half-way.
+/// A hidden file in the directory, with the permissions of any other new file there. It is renamed when it
+/// is complete, so that no reader sees half of it.
 pub(crate) fn new_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -80,7 +80,7 @@ impl SaihaiDir {
 
     pub(crate) fn read(&self, relative: &Path) -> Result<String, FileError> {
         let path = self.resolve(relative)?;
-        // Asked before opening: to open a pipe would wait for its writer.
+        // Checked before opening: opening a pipe would wait for its writer.
         if !fs::metadata(&path)?.is_file() {
             return Err(FileError::NotAFile);
         }

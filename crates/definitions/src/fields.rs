@@ -1,4 +1,4 @@
-//! What stands under each key of a mapping? Mistakes are reported, and reading goes on.
+//! What is the value of each key of a mapping? Mistakes are reported, and reading continues.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -67,7 +67,7 @@ impl<'r> Fields<'r> {
         self.entries.iter().any(|field| field.key == key && matches!(field.node.value, Value::Map(_)))
     }
 
-    /// Where the key stands; the mapping's own place if it has none such.
+    /// Where the key is; where the mapping is if it has no such key.
     pub(crate) fn location(&self, key: &str) -> SourceLocation {
         self.entries.iter().find(|field| field.key == key).map_or(self.location, |field| field.location)
     }
@@ -145,7 +145,7 @@ impl<'r> Fields<'r> {
         read(text).map_err(|wrong| self.report.at(node.location, format!("`{key}` {wrong}"))).ok()
     }
 
-    /// What stands under the key. A key without a value is never taken for a default.
+    /// The value of the key. A key without a value is a mistake, not the default.
     fn node(&mut self, key: &str) -> Option<Node> {
         let field = self.entries.iter().find(|field| field.key == key)?;
         if matches!(field.node.value, Value::Null) {

@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and what would mend it?
+//! What is wrong with a file, where, and how is it corrected?
 
 use std::fmt;
 use std::path::PathBuf;

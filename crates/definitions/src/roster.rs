@@ -11,7 +11,7 @@ use crate::problem::{Problem, SourceLocation};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RosterFiles {
     AllRead,
-    /// Who is missing may stand in a file that could not be read.
+    /// A parent that is missing may be defined in a file that could not be read.
     SomeUnreadable,
 }
 

@@ -44,7 +44,7 @@ macro_rules! template {
 
 const TEMPLATES: &[Template] = &[
     template!(Config, "config.yaml"),
-    // A prompt before the agent that names it: whoever reads meanwhile finds it.
+    // A prompt comes before the agent that names it, so that a reader in between finds it.
     template!(Agents, "prompts/lead.md"),
     template!(Agents, "prompts/coder.md"),
     template!(Agents, "agents/lead.yaml"),

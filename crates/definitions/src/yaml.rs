@@ -7,8 +7,8 @@ use serde_saphyr::{Error, Location, MessageFormatter, NonFiniteFloatPolicy, Span
 
 use crate::problem::{ProblemReport, SourceLocation};
 
-/// A value and where it stands. The tree keeps going where typed reading would stop at the first
-/// mistake, so that every mistake of a file can be reported at once.
+/// A value and where it is. Typed reading would stop at the first mistake; with this tree every mistake
+/// of a file is reported at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) location: SourceLocation,
@@ -76,7 +76,7 @@ fn source_location(location: Location) -> SourceLocation {
     SourceLocation { line: location.line() as usize, column: location.column() as usize }
 }
 
-/// Numbers and booleans get the text that stands in the source.
+/// Numbers and booleans keep the text of the source.
 fn to_node(raw: Spanned<RawValue>, source: &str) -> Node {
     let value = match raw.value {
         RawValue::Null => Value::Null,
@@ -99,7 +99,7 @@ fn source_text(location: Location, source: &str) -> Option<&str> {
 
 enum RawValue {
     Null,
-    /// A number or boolean: its text is looked up where it stands.
+    /// A number or boolean: its text is read from the source.
     NumberOrBoolean,
     Text(String),
     List(Vec<Spanned<RawValue>>),

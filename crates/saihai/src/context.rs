@@ -1,4 +1,4 @@
-//! Where are we: which home, which project, which language, which store?
+//! Which home, project, language and store does a command work with?
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::cli::Global;
 use crate::failure::{CliExit, Failure};
 use crate::show::Format;
 
-/// What a command is run in.
+/// Where a command runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) home: PathBuf,
@@ -44,12 +44,12 @@ impl Context {
         Ok(Self { home, format, project: global.project, chosen_language: global.lang })
     }
 
-    /// The same, about this project if one is named.
+    /// The same context for the named project, if one is named.
     pub(crate) fn with_project(&self, named: Option<String>) -> Self {
         Self { project: named.or_else(|| self.project.clone()), ..self.clone() }
     }
 
-    /// The same in another home, about the repository there.
+    /// The same context with another home and a repository there.
     pub(crate) fn at_home(&self, home: PathBuf, repository: &Path) -> Self {
         Self { home, project: Some(repository.to_string_lossy().into_owned()), ..self.clone() }
     }
@@ -58,7 +58,7 @@ impl Context {
         self.home.join("saihai.db")
     }
 
-    /// The language where no project says otherwise.
+    /// The language where no project sets one.
     pub(crate) fn language(&self) -> Language {
         self.chosen_language.unwrap_or_else(locale_language)
     }
@@ -68,7 +68,7 @@ impl Context {
         self.chosen_language.unwrap_or(board.settings.language)
     }
 
-    /// One of two wordings, where no project says which.
+    /// The English or the Japanese text, where no project sets the language.
     pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         match self.language() {
             Language::En => en.into(),
@@ -76,7 +76,7 @@ impl Context {
         }
     }
 
-    /// Opens the store, which is made if it is not there.
+    /// Opens the store; creates it if there is none.
     pub(crate) fn control(&self, lifetime: ProcessLifetime) -> Result<Control, Failure> {
         make_home(&self.home)?;
         let control = Control::open_sqlite(&self.store_path(), Arc::new(SystemClock), lifetime);
@@ -91,7 +91,7 @@ impl Context {
         self.open_for(ProcessLifetime::ShortLived).await
     }
 
-    /// Finds and opens the project: the one that was named, or the one around us.
+    /// Finds and opens the project: the one that was named, or the one around the current directory.
     pub(crate) async fn open_for(&self, lifetime: ProcessLifetime) -> Result<OpenProject, Failure> {
         if !self.store_path().exists() {
             return Err(self.not_initialised());
@@ -184,7 +184,7 @@ impl OpenProject {
         Failure::refused(&refusal, self.language)
     }
 
-    /// One of two wordings, by language.
+    /// The English or the Japanese text, by the project's language.
     pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         match self.language {
             Language::En => en.into(),
@@ -193,7 +193,7 @@ impl OpenProject {
     }
 }
 
-/// Whoever sits at this terminal.
+/// The user at this terminal.
 pub(crate) fn owner() -> Actor {
     let name = std::env::var("USER").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "owner".into());
     Actor::Owner(name.into())
@@ -201,7 +201,7 @@ pub(crate) fn owner() -> Actor {
 
 /// The registered project whose repository is the nearest one around a directory.
 fn project_containing<'a>(installation: &'a Installation, directory: &Path) -> Option<&'a board::Project> {
-    // One that is gone may still be named, as it was registered.
+    // A repository that is gone may still be named by the path under which it was registered.
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     for ancestor in directory.ancestors() {
         if let Some(project) = ancestor.to_str().and_then(|path| installation.project_at(path)) {
@@ -221,7 +221,7 @@ fn default_home() -> Option<PathBuf> {
     set("SAIHAI_HOME").or_else(|| data().map(|data| data.join("saihai")))
 }
 
-/// The home holds everything an agent has said and every hash: it is its owner's alone.
+/// The home holds the agents' output and every hash, so only its owner may read it.
 fn make_home(home: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| {

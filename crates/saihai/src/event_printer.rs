@@ -42,7 +42,7 @@ fn time_of_day(at: board::Timestamp) -> String {
     zoned.map_or_else(|_| "--:--:--".into(), |at| at.strftime("%H:%M:%S").to_string())
 }
 
-/// Shows what happens for as long as it is to go on; without `text`, it only waits.
+/// Prints events and notices until `keep_going` says no. Without `text` it prints nothing and only waits.
 pub(crate) async fn print_events(
     mut events: EventReader,
     mut notices: mpsc::UnboundedReceiver<Notice>,

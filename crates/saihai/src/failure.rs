@@ -73,7 +73,7 @@ impl Failure {
         )
     }
 
-    /// Says it on stderr: one line of JSON for programs, two lines for people.
+    /// Prints it on stderr: one line of JSON for programs, two lines for people.
     pub(crate) fn report(&self, format: Format) -> ExitCode {
         match format {
             Format::Json => {
@@ -93,7 +93,7 @@ impl Failure {
     }
 }
 
-/// One line on stderr. If that is gone or full, the exit code still tells.
+/// Writes one line to stderr. If that fails, the exit code still says what happened.
 pub(crate) fn write_stderr(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -124,12 +124,12 @@ fn exit_of(code: Code) -> CliExit {
     }
 }
 
-/// What clap has to say: help and version are answers, everything else is a usage error.
+/// What clap reports: help and version are answers, everything else is a usage error.
 pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     use clap::error::ErrorKind;
     let answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if answer || !json {
-        // Nobody is left to tell if this cannot be written.
+        // If this cannot be written, there is nowhere left to report it.
         let _ = error.print();
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }

@@ -1,4 +1,4 @@
-//! The command line of Saihai: one file per command, one door to the board for all of them.
+//! The command line of Saihai: one file per command.
 
 mod cli;
 mod commands;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What Saihai starts itself as. Before anything else: these must be small, and have one thread.
+/// The commands with which Saihai starts itself. They come first, because they must stay small and have one thread.
 fn internal_command(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     let words: Vec<_> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
@@ -48,7 +48,7 @@ fn internal_command(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     }
 }
 
-/// Asked here, because clap compares only what stands at the same place of the command line.
+/// Checked here, because clap does not see the conflict if one of the two stands before the subcommand.
 fn reject_two_formats(cli: Cli) -> Result<Cli, clap::Error> {
     if cli.global.json && cli.global.quiet {
         let both = "the argument '--json' cannot be used with '--quiet'";

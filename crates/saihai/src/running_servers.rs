@@ -1,4 +1,4 @@
-//! Which servers of this home run? Each holds a file of its own for as long as it does.
+//! Which servers of this home are running? Each keeps a locked file while it runs.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// The file of a server that runs. A lock tells that it does, whatever became of its process or its port.
+/// The file of a running server. Its lock ends with the process, however that ends.
 #[derive(Debug)]
 pub(crate) struct ServerRegistration {
     path: PathBuf,
@@ -14,7 +14,7 @@ pub(crate) struct ServerRegistration {
 }
 
 impl ServerRegistration {
-    /// Tells `saihai login` where browsers reach this server. Without it the server runs all the same.
+    /// Tells `saihai login` where browsers reach this server. If it fails, the server runs all the same.
     pub(crate) fn register(home: &Path, url: &str) -> Option<Self> {
         let path = servers_dir(home).join(format!("{}", std::process::id()));
         fs::create_dir_all(servers_dir(home)).ok()?;
@@ -31,14 +31,14 @@ impl Drop for ServerRegistration {
     }
 }
 
-/// Where the server is reached that was started last, of those that run.
+/// The address of the running server that was started last.
 pub(crate) fn newest_server(home: &Path) -> Option<String> {
     let mut files: Vec<_> = fs::read_dir(servers_dir(home)).ok()?.flatten().map(|entry| entry.path()).collect();
     files.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).and_then(|about| about.modified()).ok()));
     files.into_iter().find_map(|path| {
         let file = File::open(&path).ok()?;
         if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
-            // Nobody holds it: what wrote it was killed.
+            // The lock is free: the server that wrote the file was killed.
             let _ = fs::remove_file(&path);
             return None;
         }

@@ -26,7 +26,7 @@ impl Format {
         }
     }
 
-    /// Prints one result in this format: only the one that is wanted is made.
+    /// Prints a result. Only the requested form is built.
     pub(crate) fn print<T: Serialize>(
         self,
         json: &T,
@@ -45,7 +45,7 @@ impl Format {
             }
         };
         match written.and_then(|()| out.flush()) {
-            // Whoever closed the pipe has read enough.
+            // The reader closed the pipe: it has read enough.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(error) => {
                 Err(Failure::failed(format!("cannot write the result: {error}"), "Free some space and try again."))

@@ -1,4 +1,4 @@
-//! The server and the runner of a project, in one process.
+//! What runs in the process of `saihai up`? The server and the runner of a project.
 
 use std::fs::File;
 use std::path::Path;
@@ -21,13 +21,13 @@ use crate::local_files::LocalFilesOnDisk;
 use crate::runner_workspaces::RunnerWorkspaces;
 use crate::running_servers::ServerRegistration;
 
-/// Where it is served if nobody says otherwise.
+/// Where the server listens by default.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:4700";
 
-/// How long calls that are being answered have when it ends.
+/// How long calls in progress may take to finish at shutdown.
 const SHUTDOWN_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// How many tenths of a second another runner may take to be gone.
+/// How often the runner's lock is tried, ten times a second.
 const LOCK_ATTEMPTS: u32 = 20;
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(crate) struct UpOptions {
     pub(crate) only: Option<TaskId>,
 }
 
-/// All that runs a project. Not before [`UpProcess::run`].
+/// The server and the runner of a project. No agent starts before [`UpProcess::run`].
 pub(crate) struct UpProcess {
     server: Arc<ServerState>,
     pub(crate) web: Web,
@@ -53,7 +53,7 @@ pub(crate) struct UpProcess {
     _registration: Option<ServerRegistration>,
 }
 
-/// The events of a project, as they come.
+/// Reads the events of a project as they are appended.
 pub(crate) struct EventReader {
     project: Project,
     follower: Follower<board::Board>,
@@ -79,7 +79,7 @@ impl EventReader {
         self.follower.changed().await
     }
 
-    /// What has happened since the last time, without waiting.
+    /// The events since the last call, without waiting.
     pub(crate) async fn read_new(&mut self) -> Vec<Event> {
         let mut found = Vec::new();
         while let Ok(page) = self.follower.events(500).await {
@@ -93,7 +93,7 @@ impl EventReader {
 }
 
 impl UpProcess {
-    /// Takes the project's place and opens the door. Nothing is started yet.
+    /// Takes the runner's lock and starts to listen. No agent is started yet.
     pub(crate) async fn open(context: &Context, opened: OpenProject, options: UpOptions) -> Result<Self, Failure> {
         let paths = RunnerPaths::new(&context.home, &opened.id);
         let lock = acquire_runner_lock(&paths).await?;
@@ -134,7 +134,7 @@ impl UpProcess {
         &self.http_server
     }
 
-    /// Runs until told to end. Agents are left to their shims, or ended too.
+    /// Runs until the shutdown signal. Agents continue under their shims, or are ended too.
     pub(crate) async fn run(
         self,
         shutdown_signal: impl Future<Output = ()>,
@@ -151,7 +151,7 @@ impl UpProcess {
             () = print_events(events, notices) => None,
             ran = &mut ran => Some(ran),
         };
-        // First the runner: agents that it ends may still want to say good-bye.
+        // The runner stops first: agents that it ends may still call the server to log out.
         stop_runner.cancel();
         let ran = match early {
             Some(ran) => ran,
@@ -170,7 +170,7 @@ impl UpProcess {
     }
 }
 
-/// Whoever started this process.
+/// The user who started this process.
 pub(crate) fn current_user() -> runner::clients::User {
     let variables = std::env::vars_os();
     runner::clients::User {
@@ -181,7 +181,7 @@ pub(crate) fn current_user() -> runner::clients::User {
     }
 }
 
-/// Opens every project, so that what time brings (lapsed leases, old messages) is seen to.
+/// Opens every project, so that lapsed leases and old messages are handled.
 pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> Result<(), Failure> {
     let installation = context.installation(control).await?.state();
     for id in installation.projects.keys() {
@@ -190,7 +190,7 @@ pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> R
     Ok(())
 }
 
-/// Only one runner has a project: two would see to each other's agents.
+/// Only one runner may run a project: two would take over each other's agents.
 async fn acquire_runner_lock(paths: &RunnerPaths) -> Result<File, Failure> {
     let taken = std::fs::create_dir_all(paths.root())
         .and_then(|()| File::options().create(true).append(true).open(paths.lock()));
@@ -198,7 +198,7 @@ async fn acquire_runner_lock(paths: &RunnerPaths) -> Result<File, Failure> {
         let problem = format!("cannot use {}: {error}", paths.root().display());
         Failure::new(CliExit::Store, "store", problem, "Check its permissions.")
     })?;
-    // One that was killed may live on for a moment in what it was starting.
+    // After a kill the lock lives on for a moment: a child that was being started has inherited the file.
     for _ in 0..LOCK_ATTEMPTS {
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             return Ok(file);
@@ -217,7 +217,7 @@ pub(crate) fn already_running() -> Failure {
     )
 }
 
-/// The name under which this machine claims, the same each time: it adopts what it left.
+/// The runner id of this machine. It stays the same, so that a restarted runner adopts its own sessions.
 fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
     let path = home.join("runner-id");
     if let Some(known) = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
@@ -231,7 +231,7 @@ fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
     id.parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), "Try again."))
 }
 
-/// Agents that outlived the last server know where it was: it is best found there again.
+/// Listens where the last server did if possible: agents that are still running know only that address.
 async fn listen(server: &ServerState, paths: &RunnerPaths, options: &UpOptions) -> Result<HttpServer, Failure> {
     let open = |listen: Listen| {
         let (shutdown, hosts) = (server.shutdown().clone(), &options.allow_host);
@@ -258,7 +258,7 @@ async fn listen(server: &ServerState, paths: &RunnerPaths, options: &UpOptions) 
         Some(listen) => open(listen.clone()).await.map_err(|error| cannot_listen(&error)),
         None => match open(Listen::Tcp(DEFAULT_ADDRESS.to_owned())).await {
             Ok(http_server) => Ok(http_server),
-            // Another project's, most likely.
+            // Most likely the server of another project has the port.
             Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| cannot_listen(&error)),
         },
     }

@@ -62,7 +62,7 @@ pub fn add(saihai_dir: &Path, new: &NewMemoryEntry) -> Result<PathBuf, AddError>
     }
 }
 
-/// Makes the directories one by one, looking at each, so that a link leads nothing outside.
+/// Makes the directories one by one and checks each, so that no link leads outside.
 fn make(dir: &SaihaiDir, directory: &Path) -> Result<(), AddError> {
     let mut relative = PathBuf::new();
     for part in directory {

@@ -30,7 +30,7 @@ impl Applied {
     }
 }
 
-/// The command that brings the board to what the files say.
+/// The command that makes the board match the files.
 fn command(opened: &OpenProject) -> Result<Command, Failure> {
     let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
     let (language, branch) = fallback_settings(opened);
@@ -38,8 +38,8 @@ fn command(opened: &OpenProject) -> Result<Command, Failure> {
     Ok(Command::Define { settings: Box::new(settings), agents: definitions.agents })
 }
 
-/// What the files leave open is decided once, at first: another shell's locale or whatever branch
-/// is checked out later changes nothing.
+/// Language and branch where the files set none. They are chosen at the first apply and then kept, so
+/// that another locale or another checked-out branch changes nothing.
 fn fallback_settings(opened: &OpenProject) -> (Language, String) {
     let board = opened.board();
     if board.seq > 0 {
@@ -54,7 +54,7 @@ pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
     Ok(changes_in(&receipt.before, &receipt.events))
 }
 
-/// What would change, judged on the board as it is, with nothing written.
+/// What would change on the board as it is now; nothing is written.
 pub(crate) fn preview(opened: &OpenProject) -> Result<Applied, Failure> {
     let board = opened.board();
     let events = board::admit(&board, &crate::context::owner(), &command(opened)?, opened.now());

@@ -16,9 +16,9 @@ use crate::show::{Format, clean};
 /// Talk with an agent
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every line you type is a message; what the agent writes appears as it comes. Ctrl-D ends it. The agent
-is started for a chat by a runner, or attached by hand. Without a terminal the lines of stdin are sent,
-and it ends when the agent has answered:
+Every line you type is a message; the agent's answers appear as they arrive. Ctrl-D ends the
+chat. A runner starts the agent for it, or you attach the agent by hand. Without a terminal the lines of
+stdin are sent, and the command ends when the agent has answered:
   echo \"How far are you?\" | saihai chat lead
 
 With --json every message is one line of JSON.")]
@@ -36,7 +36,7 @@ struct Conversation<'a> {
     agent: Party,
     format: Format,
     last_printed: MessageId,
-    /// The last message the agent owes an answer to.
+    /// The last message that the agent has not answered yet.
     awaiting_reply: Option<MessageId>,
 }
 
@@ -83,7 +83,7 @@ impl Conversation<'_> {
         message.from == self.agent || message.to == self.agent
     }
 
-    /// Shows what was said before.
+    /// Prints the earlier messages.
     fn print_history(&mut self, board: &Board, lines: usize) {
         let mut before: Vec<_> = board.messages.iter().rev().filter(|m| self.concerns(m)).take(lines).collect();
         before.reverse();
@@ -108,7 +108,7 @@ impl Conversation<'_> {
             Format::Quiet => view.id.to_string(),
             Format::Text => format!("{}: {}", view.from, clean(&view.content).replace('\n', "\n  ")),
         };
-        // Whoever closed the pipe has read enough.
+        // The reader closed the pipe: it has read enough.
         let _ = writeln!(std::io::stdout(), "{line}");
     }
 
@@ -129,7 +129,7 @@ impl Conversation<'_> {
         match awaiting_reply {
             Some(message) if message.expired => Err(Failure::failed(
                 self.opened.say(
-                    format!("{} expired: nobody came to read it.", message.id),
+                    format!("{} expired before the agent read it.", message.id),
                     format!("{} は期限切れです。読まれませんでした。", message.id),
                 ),
                 self.opened.say(
@@ -142,7 +142,7 @@ impl Conversation<'_> {
     }
 }
 
-/// The lines of stdin, read by a thread of its own: reading them cannot be interrupted.
+/// Reads the lines of stdin in a thread of its own, because such a read cannot be cancelled.
 fn read_lines() -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel(16);
     std::thread::spawn(move || {

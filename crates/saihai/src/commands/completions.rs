@@ -12,13 +12,13 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  saihai completions bash > ~/.local/share/bash-completion/completions/saihai")]
 pub(crate) struct Completions {
-    /// Whose completions
+    /// The shell to complete for
     shell: Shell,
 }
 
 impl Completions {
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
-        // Made whole before it is written: a closed pipe is no reason to panic.
+        // Generated into memory first, because clap would panic on a closed pipe.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "saihai", &mut script);
         let script = String::from_utf8_lossy(&script).into_owned();

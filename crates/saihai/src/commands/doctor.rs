@@ -161,7 +161,7 @@ fn program(spec: &board::AgentSpec) -> Option<String> {
     }
 }
 
-/// Is it there, and does it start? A custom command is only looked for, not started.
+/// Is it installed, and does it start? A custom command is only searched for, not started.
 fn check_client(program: &str) -> Finding {
     let Some(path) = find_program(program) else {
         let hint =
@@ -183,7 +183,7 @@ fn check_client(program: &str) -> Finding {
     }
 }
 
-/// A client that waits for something, such as a first login, is not waited for.
+/// With a time limit, because a client may wait for something, such as a first login.
 fn ask_version(program: &Path) -> io::Result<Output> {
     const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
     let mut command = Command::new(program);

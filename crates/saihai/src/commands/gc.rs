@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::show::{Format, clean};
 use crate::up_process::current_user;
 
-/// Remove workspaces, branches, logs and processes that nobody needs any more
+/// Remove workspaces, branches, logs and processes that are not needed any more
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A workspace goes when its task is done, or failed or was cancelled longer ago than
-`workspaces.keep_failed`; never while it holds work that is nowhere else. A branch goes when its task is
-done and it is merged. Logs go 30 days after the end of their session. It asks before it removes.")]
+A workspace is removed when its task is done, or failed or was cancelled longer ago than
+`workspaces.keep_failed`; never while it has work that exists nowhere else. A branch is removed when its
+task is done and it is merged. Logs are removed 30 days after the end of their session. It asks first.")]
 pub(crate) struct Gc {
-    /// Only say what would be removed, and why everything else stays
+    /// Only print what would be removed, and why everything else is kept
     #[arg(long)]
     dry_run: bool,
     /// Do not ask
@@ -62,7 +62,7 @@ impl Gc {
         Err(Failure::failed(failures.join("; "), "Look at what is in the way, and run it again."))
     }
 
-    /// Only with a person's word, or --yes (C4).
+    /// Asks the user, unless --yes was given (C4).
     fn ask(&self, context: &Context, found: &[GcFinding], removals: usize) -> Result<(), Failure> {
         let unasked = || {
             Failure::new(

@@ -27,7 +27,7 @@ pub(crate) struct Init {
     /// The project's name [default: the directory's]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// What work is merged into [default: the branch that is checked out]
+    /// The branch that work is merged into [default: the branch that is checked out]
     #[arg(long, value_name = "BRANCH")]
     pub(crate) base_branch: Option<String>,
 }
@@ -59,7 +59,7 @@ impl Init {
         let mut opened = register(context, &root, &name).await?;
         let applied = apply_definitions::apply(&opened).await?;
         let board = opened.board();
-        // Only now does the project say which it speaks.
+        // Only now is the project's language known.
         opened.language = context.language_of(&board);
         let json = json!({
             "id": opened.id, "name": board.settings.name, "path": opened.path, "target_branch": board.settings.target_branch,
@@ -89,7 +89,7 @@ impl Init {
         }
     }
 
-    /// What was asked for, but is said otherwise by a file that was there already.
+    /// Options that had no effect, because a file that existed already says otherwise.
     fn ignored_options(&self, opened: &OpenProject) -> Vec<String> {
         let board = opened.board();
         let note = |key: &str, asked: Option<&String>, is: &str| {
@@ -146,7 +146,7 @@ fn directory_name(root: &Path) -> String {
     root.file_name().map_or_else(|| "project".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Registers the repository, or finds it registered. A taken id gets a number behind it.
+/// Registers the repository, or finds it registered. If the id is taken, a number is added to it.
 pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<OpenProject, Failure> {
     let control = context.control(ProcessLifetime::ShortLived)?;
     let installation = context.installation(&control).await?;

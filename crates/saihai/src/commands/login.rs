@@ -19,10 +19,10 @@ Examples:
   saihai login
   saihai login --role viewer --name alice")]
 pub(crate) struct Login {
-    /// owner, or viewer: may look, not change
+    /// owner, or viewer (may look but not change anything)
     #[arg(long, default_value = "owner", value_parser = parse_person_role)]
     role: Role,
-    /// Whose it is; changes are recorded under this name
+    /// The person's name; changes are recorded under it
     #[arg(long)]
     name: Option<String>,
 }

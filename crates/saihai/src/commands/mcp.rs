@@ -12,7 +12,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 For clients that start their MCP servers themselves. It works on the same store as everything else,
-beside `saihai serve` or without it, and ends when the client closes its end.
+with or without `saihai serve`, and ends when the client closes its stdin.
 
 SAIHAI_TOKEN may hold the session's credential, or the passkey of an agent attached by hand:
   claude mcp add saihai --env SAIHAI_TOKEN=PASSKEY -- saihai mcp")]

@@ -37,13 +37,13 @@ pub(crate) enum Command {
     /// Projects of this installation
     #[command(subcommand)]
     Project(project::Project),
-    /// The roster: who works here
+    /// Agents: list, show, apply their definitions
     #[command(subcommand)]
     Agent(agent::Agent),
     /// Tasks: add, move, explain
     #[command(subcommand)]
     Task(task::Task),
-    /// Runs of agents, and the record of those driven by hand
+    /// Sessions: runs of agents, started by a runner or by hand
     #[command(subcommand)]
     Session(session::Session),
     /// One worker on one task: print its prompt, or run it in the foreground
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// Tokens for people, runners and coordinators
     #[command(subcommand)]
     Token(token::Token),
-    /// The event log: follow, prove, replay
+    /// The event log: follow, verify, replay
     #[command(subcommand)]
     Log(log::Log),
     Gc(gc::Gc),
@@ -68,7 +68,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// It goes on and talks to others, instead of answering once.
+    /// Does the command keep running, instead of answering once?
     pub(crate) fn is_long_running(&self) -> bool {
         matches!(self, Self::Demo(_) | Self::Up(_) | Self::Worker(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }

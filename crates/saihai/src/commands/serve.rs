@@ -17,14 +17,14 @@ use crate::show::Format;
 use crate::up_process::open_all_projects;
 use crate::up_process::with_routes;
 
-/// How long calls that are being answered have when the server ends.
+/// How long calls in progress may take to finish at shutdown.
 const SHUTDOWN_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Serve the board to agents over MCP
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Agents reach it at http://ADDR/mcp. It starts no agents; it answers those that come, for every
-project of this installation. Whoever is not on this machine must name it as --allow-host says.
+Agents reach it at http://ADDR/mcp. It starts no agents; it answers the agents of every project of
+this installation. Clients on other machines must use a name that --allow-host permits.
 
 Attach an agent by hand:
   saihai agent passkey coder
@@ -55,7 +55,7 @@ impl Serve {
             context,
             &http_server,
             &web,
-            &format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can go on when it is back."),
+            &format!("Saihai serves agents at {mcp_url}\nCtrl-C ends it; agents can continue when it is back."),
             &format!(
                 "Saihai は {mcp_url} でエージェントに応答します。\nCtrl-C で終了します。再開すればエージェントは続行できます。"
             ),
@@ -75,7 +75,7 @@ impl Serve {
     }
 }
 
-/// Says where it is reached (C6), in the words of whoever serves.
+/// Prints where the server is reached (C6).
 pub(crate) async fn announce(
     context: &Context,
     http_server: &HttpServer,
@@ -96,13 +96,13 @@ pub(crate) async fn announce(
     )?;
     if context.format == Format::Text && url.starts_with("http://0.0.0.0") {
         write_stderr(
-            "note: clients on other machines must be named with --allow-host, and anybody on the network can knock.",
+            "note: other machines reach it only by a name that --allow-host permits; anybody on the network can try.",
         );
     }
     Ok(())
 }
 
-/// A link that logs the owner in once. No browser comes through a socket file.
+/// A link that logs the owner in once. There is none for a unix socket, which no browser can use.
 pub(crate) async fn login_url(
     context: &Context,
     http_server: &HttpServer,
@@ -113,8 +113,8 @@ pub(crate) async fn login_url(
     Ok(Some(format!("{url}/login?code={}", code.reveal())))
 }
 
-/// Waits for Ctrl-C or SIGTERM. They are heeded from the call on, not from when it is first waited for:
-/// whoever has been told that it is ready may end it at once.
+/// Waits for Ctrl-C or SIGTERM. The handlers are installed by the call, not by the first poll: a caller
+/// that was told that the server is ready may end it at once.
 pub(crate) fn shutdown_signal() -> impl Future<Output = ()> {
     let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     async {

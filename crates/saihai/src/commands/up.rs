@@ -17,8 +17,8 @@ use crate::up_process::{UpOptions, UpProcess};
 Applies .saihai/, then starts an agent for every task that is in progress, examines its work, runs
 the checks on the merge candidate and merges what passes. Start tasks with `saihai task start`.
 
-Ctrl-C or SIGTERM ends it and leaves the agents to their shims: they go on working, and the next
-`saihai up` takes them over. With --stop-agents they are ended too.")]
+Ctrl-C or SIGTERM ends it. The agents continue under their shims, and the next `saihai up` takes them
+over. With --stop-agents they are ended too.")]
 pub(crate) struct Up {
     /// Where to listen: HOST:PORT (port 0: any free one) [default: 127.0.0.1:4700, or any free port]
     #[arg(long, value_name = "ADDR")]
@@ -26,13 +26,13 @@ pub(crate) struct Up {
     /// Another name under which clients may reach it; can be given several times
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// Agents at once [default: `max_parallel` of the project, else the number of cores]
+    /// How many agents run at once [default: `max_parallel` of the project, else the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_parallel: Option<u32>,
     /// Start nothing while less than this many MiB are free on the disk
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     min_free_disk: u64,
-    /// End the agents too when it ends
+    /// Also end the agents when it ends
     #[arg(long)]
     stop_agents: bool,
 }
@@ -67,7 +67,7 @@ impl Up {
             process.http_server(),
             &process.web,
             &format!(
-                "Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; agents that work go on."
+                "Saihai runs the agents of {id}, and serves them at {mcp_url}\nCtrl-C ends it; working agents continue."
             ),
             &format!(
                 "Saihai は {id} のエージェントを実行し、{mcp_url} で応答します。\nCtrl-C で終了します。作業中のエージェントは続行します。"
@@ -81,7 +81,7 @@ impl Up {
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
             write_stderr(&context.say(
-                format!("{left} agents go on under their shims. `saihai up` takes them over again."),
+                format!("{left} agents continue under their shims. The next `saihai up` takes them over."),
                 format!("{left} 件のセッションは続行します。`saihai up` で引き継げます。"),
             ));
         }

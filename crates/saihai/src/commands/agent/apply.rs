@@ -6,7 +6,7 @@ use crate::commands::apply_definitions;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Bring the board to what .saihai/config.yaml and .saihai/agents/ say
+/// Apply .saihai/config.yaml and .saihai/agents/ to the board
 #[derive(Debug, Args)]
 #[command(after_help = "Shows the difference: + joined, ~ changed, - left. Applying it twice changes nothing.")]
 pub(crate) struct Apply {

@@ -10,7 +10,7 @@ use crate::show::{or_dash, table};
 /// List the roster and what each agent is doing
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Also those that left
+    /// Also agents that have left the roster
     #[arg(long)]
     all: bool,
 }

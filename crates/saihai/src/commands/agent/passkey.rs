@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Make a new passkey, with which a person attaches this agent by hand
+/// Make a new passkey, with which you attach this agent by hand
 #[derive(Debug, Args)]
 #[command(after_help = "It is shown once and replaces the one before.")]
 pub(crate) struct Passkey {

@@ -1,5 +1,5 @@
 //! What do the scripted agents of the demo do? They are real processes that speak real MCP and make
-//! real commits; only their ideas are written down beforehand.
+//! real commits; only what they decide is scripted.
 
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -19,8 +19,8 @@ enum ScriptError {
     NoScript(String),
 }
 
-/// Plays an agent until it is told to log out. It thinks for so many milliseconds before it acts, so
-/// that people can follow.
+/// Runs a scripted agent until it is told to log out. It pauses for so many milliseconds before each
+/// action, so that people can follow.
 pub(crate) fn run_scripted_agent(name: &str, pause: &str) -> ExitCode {
     let pause = Duration::from_millis(pause.parse().unwrap_or(0));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -35,7 +35,7 @@ pub(crate) fn run_scripted_agent(name: &str, pause: &str) -> ExitCode {
     }
 }
 
-/// The whole control part of a guided agent's prompt: ask, do what you are told, ask again.
+/// What every guided agent does: ask for the next action, do it, ask again.
 async fn follow_instructions(name: &str, pause: Duration) -> Result<(), ScriptError> {
     let mut client = McpClient::from_environment()?;
     client.call("authenticate", json!({})).await?;
@@ -54,7 +54,7 @@ async fn follow_instructions(name: &str, pause: Duration) -> Result<(), ScriptEr
                 sent_back = mine["task"]["feedback"].is_string();
             }
             "get_pending_messages" => chat(&mut client, name).await?,
-            // The question itself waits for one.
+            // `get_next_action` itself waits for one.
             "wait_for_messages" => {}
             "logout" | "stop" | "wait" => {
                 client.call("logout", json!({})).await?;
@@ -70,7 +70,7 @@ async fn follow_instructions(name: &str, pause: Duration) -> Result<(), ScriptEr
     }
 }
 
-/// Answers what the owner says, as well as somebody can who only has a script.
+/// Answers the owner's messages with a fixed text.
 async fn chat(client: &mut McpClient, name: &str) -> Result<(), ScriptError> {
     let pending = client.call("get_pending_messages", json!({})).await?;
     for message in pending["pending_messages"].as_array().cloned().unwrap_or_default() {
@@ -81,7 +81,7 @@ async fn chat(client: &mut McpClient, name: &str) -> Result<(), ScriptError> {
     Ok(())
 }
 
-/// The manager splits, hands out, and waits.
+/// The manager splits the task, assigns the subtasks and waits.
 async fn lead(client: &mut McpClient, action: &str) -> Result<(), ScriptError> {
     match action {
         "create_subtasks" => {
@@ -143,14 +143,14 @@ async fn work(
         }
         "work" => {
             match subtask.agent {
-                // She says that she is finished, and has done nothing.
+                // She reports success without having done anything.
                 "aiko" if !sent_back => {}
                 "chloe" if !sent_back => {
                     // Her line in the README is written beside aiko's, which she has not seen.
                     wait_for(client, SUBTASKS[0].title).await?;
                     write(subtask, false)?;
                 }
-                // It may also have been sent back with nothing of hers left.
+                // It may also have been sent back without any of her changes.
                 "chloe" => {
                     resolve()?;
                     write(subtask, sent_back)?;

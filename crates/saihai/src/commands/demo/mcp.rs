@@ -1,4 +1,4 @@
-//! How does a scripted agent speak to the server? As any MCP client does, over HTTP.
+//! How does a scripted agent call the server? As any MCP client does, over HTTP.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -8,7 +8,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-/// The newest revision, which needs no introduction.
+/// The newest revision of the protocol, which needs no handshake.
 const PROTOCOL_REVISION: &str = "2026-07-28";
 
 #[derive(Debug, thiserror::Error)]
@@ -32,13 +32,13 @@ fn unreachable(error: impl std::fmt::Display) -> CallError {
 }
 
 impl McpClient {
-    /// With what a runner puts into the environment.
+    /// From the variables that a runner sets.
     pub(super) fn from_environment() -> Result<Self, CallError> {
         let set = |name| std::env::var(name).map_err(|_| unreachable(format!("{name} is not set")));
         Ok(Self { url: set("SAIHAI_MCP_URL")?.parse().map_err(unreachable)?, token: set("SAIHAI_TOKEN")?, calls: 0 })
     }
 
-    /// Calls a tool; tries for a while if nobody answers, as a server that is replaced is soon back.
+    /// Calls a tool. Tries again for 20 seconds if the server does not answer: one that is replaced is soon back.
     pub(super) async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, CallError> {
         let mut tries = 0;
         loop {

@@ -28,21 +28,22 @@ use crate::up_process::{UpOptions, UpProcess};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A manager splits a small feature among three workers. They are real processes that speak real MCP
-and make real commits: one claims to be finished with nothing done, one fails its check and mends
-it, one runs into a conflict and resolves it. Nothing outside of a temporary directory is touched.
+and make real commits: one reports success without having done anything, one fails its check and
+repairs its work, one runs into a conflict and resolves it. Nothing outside of a temporary directory
+is touched.
 
-It serves the board until Ctrl-C, then removes everything; with --exit it ends when all is merged.")]
+It serves the board until Ctrl-C and then removes everything. With --exit it ends when all work is merged.")]
 pub(crate) struct Demo {
     /// End when the work is merged
     #[arg(long)]
     exit: bool,
-    /// Play it with a real client instead of scripted agents
+    /// Use a real client instead of scripted agents
     #[arg(long, value_name = "CLIENT", default_value = "command")]
     client: Client,
     /// Keep the scratch directory
     #[arg(long)]
     keep: bool,
-    /// Milliseconds that agents think before each step [default: 300 in a terminal, else 0]
+    /// Milliseconds that agents pause before each action [default: 300 in a terminal, else 0]
     #[arg(long, value_name = "MS")]
     pace: Option<u32>,
     /// Where to listen [default: any free port on this machine]
@@ -51,9 +52,9 @@ pub(crate) struct Demo {
 }
 
 const INTRODUCTION: &str = "\
-Saihai runs a team of AI coding agents on a git repository, and believes facts only.
+Saihai runs a team of AI coding agents on a git repository, and trusts only facts.
 Here a manager (lead) and three workers (aiko, bernd, chloe) teach a small program three languages.
-Watch: aiko claims to be finished with nothing done, bernd's work fails its check, chloe's conflicts.
+Watch: aiko reports success without any work, bernd's work fails its check, chloe's has a conflict.
 ";
 
 impl Demo {
@@ -75,7 +76,7 @@ impl Demo {
         let program = std::env::current_exe().map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
         std::fs::create_dir_all(&repository)
             .map_err(|error| Failure::failed(format!("{}: {error}", repository.display()), "Free some space."))?;
-        // For people it takes its time.
+        // On a terminal it is slow enough to follow.
         let watched = context.format == Format::Text && std::io::stdout().is_terminal();
         let pace = self.pace.unwrap_or(if watched { 300 } else { 0 });
         scenario::write_repository(&repository, self.client, &program, pace).await?;
@@ -120,7 +121,7 @@ impl Demo {
     }
 }
 
-/// The owner's part: a task for the manager, started.
+/// Creates the feature as a task of the manager, and starts it.
 async fn start_feature(opened: &crate::context::OpenProject) -> Result<TaskId, Failure> {
     let lead: AgentId = "lead".parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), ""))?;
     let task = NewTask {
@@ -140,7 +141,7 @@ async fn start_feature(opened: &crate::context::OpenProject) -> Result<TaskId, F
     Ok(task)
 }
 
-/// The feature is settled, one way or the other, and everybody has gone home.
+/// The feature is settled, failed or blocked, and no session is live.
 fn is_over(board: &Board, task: TaskId) -> bool {
     let stuck = |task: &board::Task| matches!(task.status, Status::Failed | Status::Blocked);
     let over = board.task(task).is_ok_and(|task| task.is_settled() || stuck(task));

@@ -19,7 +19,7 @@ pub(super) struct ScriptedSubtask {
     pub(super) description: &'static str,
     pub(super) file: &'static str,
     pub(super) greeting: &'static str,
-    /// Its line in the README, for those who add one.
+    /// The line that it adds to the README; empty if it adds none.
     pub(super) readme_line: &'static str,
 }
 
@@ -83,7 +83,7 @@ fn agent(id: &str, client: Client, program: &Path, pause: u32) -> String {
     text.push_str(if manager { "role_type: lead\n" } else { "role_type: translator\n" });
     text.push_str(&format!("mode: guided\nclient: {client}\n"));
     if client == Client::Command {
-        // JSON is YAML, whatever is in the path.
+        // JSON is YAML, and quotes whatever is in the path.
         let command = serde_json::json!([program, "demo-agent", id, pause.to_string()]);
         text.push_str(&format!("command: {command}\n"));
     }
@@ -123,7 +123,10 @@ pub(super) async fn write_repository(
     let team = std::iter::once("lead").chain(SUBTASKS.iter().map(|subtask| subtask.agent));
     files.extend(team.map(|id| (format!(".saihai/agents/{id}.yaml"), agent(id, client, program, pause))));
     let failed = |error: &dyn std::fmt::Display| {
-        Failure::failed(format!("cannot set the scene: {error}"), "Is git installed, and the disk not full?")
+        Failure::failed(
+            format!("cannot write the demo's repository: {error}"),
+            "Is git installed, and the disk not full?",
+        )
     };
     for (name, text) in files {
         let path = repository.join(name);

@@ -27,7 +27,7 @@ pub(super) async fn run(context: &Context, command: Log) -> Result<(), Failure> 
     }
 }
 
-/// An event with its place in the log.
+/// An event with its number in the log.
 pub(crate) struct LogEntry {
     pub(crate) seq: Seq,
     pub(crate) event: Event,
@@ -51,7 +51,7 @@ impl LogEntry {
     }
 }
 
-/// The gist of an event in a few words.
+/// An event in a few words.
 fn summary(what: &EventKind) -> String {
     match what {
         EventKind::TasksCreated { tasks, .. } => {

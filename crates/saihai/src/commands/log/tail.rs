@@ -15,13 +15,13 @@ use crate::show::Format;
 #[derive(Debug, Args)]
 #[command(after_help = "With --follow and --json every event is one line of JSON.")]
 pub(crate) struct Tail {
-    /// How many
+    /// How many events
     #[arg(long, short = 'n', default_value_t = 20)]
     lines: u64,
     /// Only events after this one
     #[arg(long, value_name = "SEQ")]
     after: Option<Seq>,
-    /// Go on as events happen, until interrupted
+    /// Keep printing events as they happen, until interrupted
     #[arg(long, short)]
     follow: bool,
 }

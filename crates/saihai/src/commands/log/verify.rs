@@ -10,9 +10,9 @@ use crate::failure::{CliExit, Failure};
 
 const BACKUP: &str = "Keep the file as it is, and restore saihai.db from a backup made before the damage.";
 
-/// Prove the log: its chain, that it can be read, and that replaying it gives the live board
+/// Check the log: its hash chain, that it can be read, and that replaying it gives the live board
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 4 if anything is not as it was written; what and where is named.")]
+#[command(after_help = "Exit code 4 if anything differs from what was written; the message says what and where.")]
 pub(crate) struct Verify {}
 
 impl Verify {

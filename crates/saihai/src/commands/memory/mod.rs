@@ -35,7 +35,7 @@ fn json(entry: &definitions::memory::MemoryEntry) -> serde_json::Value {
     })
 }
 
-/// Files that cannot be read are told, and do not hide the others.
+/// Warns about files that cannot be read; the others are shown.
 fn warn(context: &Context, problems: &[definitions::Problem]) {
     for problem in problems {
         let message = problem.to_string();

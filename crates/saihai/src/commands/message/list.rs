@@ -48,9 +48,7 @@ impl List {
             }
             let line = |view: &wire::Message| {
                 let state = match (view.read, view.expired) {
-                    (false, true) => {
-                        opened.say("  [expired: nobody came to read it]", "  [期限切れ: 読まれませんでした]")
-                    }
+                    (false, true) => opened.say("  [expired before it was read]", "  [期限切れ: 読まれませんでした]"),
                     (false, false) => opened.say("  [unread]", "  [未読]"),
                     (true, _) => String::new(),
                 };

@@ -16,9 +16,9 @@ pub(crate) enum Project {
     Add(add::Add),
     /// Show a project: settings, counts, limits
     Show(ProjectArgument),
-    /// Stop all task work; chats go on
+    /// Stop all task work; chats continue
     Pause(ProjectArgument),
-    /// Let task work go on
+    /// Resume task work
     Resume(ProjectArgument),
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, command: Project) -> Result<(), Failu
     }
 }
 
-/// The project that is meant, where the command is about one.
+/// The project that the command is about.
 #[derive(Debug, Args)]
 pub(crate) struct ProjectArgument {
     /// Its id or path [default: the repository around the current directory]

@@ -18,7 +18,7 @@ pub(super) async fn run(context: &Context, command: board::Command) -> Result<()
                 format!("`{id}` を一時停止しました。再開は `saihai project resume`。"),
             ),
             (true, false) => opened.say(format!("`{id}` was paused already."), format!("`{id}` は既に一時停止中です。")),
-            (false, true) => opened.say(format!("`{id}` goes on."), format!("`{id}` を再開しました。")),
+            (false, true) => opened.say(format!("`{id}` is resumed."), format!("`{id}` を再開しました。")),
             (false, false) => opened.say(format!("`{id}` was not paused."), format!("`{id}` は一時停止していません。")),
         }
     })

@@ -9,7 +9,7 @@ use crate::commands::task::is_merged;
 use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 
-/// What a person may say of the checks and the merge.
+/// The results of the checks and the merge that a person may record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DodArgument {
     Pending,
@@ -35,7 +35,7 @@ pub(crate) struct End {
     /// The signal that ended it, such as SIGTERM
     #[arg(long, value_name = "NAME")]
     signal: Option<String>,
-    /// What the checks and the merge came to
+    /// The result of the checks and the merge
     #[arg(long, value_enum, default_value = "pending", value_name = "RESULT")]
     dod_result: DodArgument,
     /// The files it changed, as a JSON array of paths

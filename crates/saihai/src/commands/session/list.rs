@@ -54,7 +54,7 @@ impl List {
     }
 }
 
-/// With its age: what nobody has heard of for long may be gone (F48).
+/// With the time since its last call: a session that is silent for long may be gone (F48).
 fn status(session: &wire::Session, now: board::Timestamp) -> String {
     match session.ended_at {
         Some(_) => session.status.to_string(),

@@ -14,7 +14,7 @@ use crate::context::{Context, OpenProject};
 use crate::failure::{CliExit, Failure};
 use crate::show::{Format, clean};
 
-/// How much is read at once.
+/// How many bytes are read at once.
 const PAGE_BYTES: usize = 256 * 1024;
 
 /// Show what a session's process has printed
@@ -25,10 +25,10 @@ output its text begins and ends. The secrets of the session are left out when th
 pub(crate) struct Log {
     /// Its id, such as ses_3 or 3
     id: SessionId,
-    /// Go on as it is written, until the session is over
+    /// Keep printing as output arrives, until the session is over
     #[arg(long, short)]
     follow: bool,
-    /// Only the last so many lines
+    /// Only the last N lines
     #[arg(long, short = 'n', value_name = "N")]
     lines: Option<usize>,
 }
@@ -77,7 +77,7 @@ impl Log {
     }
 }
 
-/// Goes on until the session is over and its log read.
+/// Prints until the session is over and its log is read to the end.
 async fn follow(opened: &OpenProject, log: &SessionLog, id: SessionId, mut from: u64) {
     loop {
         let over = opened.board().session(id).is_ok_and(|session| session.end.is_some());
@@ -94,7 +94,7 @@ async fn follow(opened: &OpenProject, log: &SessionLog, id: SessionId, mut from:
     }
 }
 
-/// As it is for programs; without what moves the cursor for people. `false` if nobody reads any more.
+/// Unchanged for programs; on a terminal without control characters. `false` if the reader is gone.
 pub(crate) fn print_output(bytes: &[u8]) -> bool {
     let mut out = std::io::stdout();
     let written = if out.is_terminal() {

@@ -9,11 +9,11 @@ use serde_json::json;
 use crate::context::{Context, owner};
 use crate::failure::Failure;
 
-/// Claim a task for an agent that you run by hand; runners keep off it
+/// Claim a task for an agent that you run by hand; runners leave it alone
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Moves the task to in_progress and prints the session. Work on the branch it names, then tell the
-facts with `saihai session end`.
+Moves the task to in_progress and prints the session. Work on the branch that it names, then
+record the result with `saihai session end`.
 
 Example:
   SESSION=$(saihai session start 1 --agent coder --quiet)")]
@@ -23,7 +23,7 @@ pub(crate) struct Start {
     /// Who does it
     #[arg(long)]
     agent: AgentId,
-    /// Insist where the task is another's to move; it is recorded
+    /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
 }
@@ -41,7 +41,7 @@ impl Start {
         let board = opened.board();
         board::admit(&board, &owner(), &claim, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
         let task = board.task(self.task).map_err(|refusal| opened.refusal(refusal))?;
-        // The commit where the work begins, without which nobody could tell later whether there is any.
+        // The commit where the work begins: without it nobody could tell later whether there is any work.
         let branch = task.branch_name();
         let base = Git::for_command_line(&opened.path).branch_commit(&board.settings.target_branch);
         if let (None, Some(base)) = (&task.base_commit, base) {
@@ -59,7 +59,7 @@ impl Start {
         context.format.print(&view, || vec![id.to_string()], || {
             let task = task.id;
             opened.say(
-                format!("{id} has {task}. Work on the branch {branch}.\nNext: saihai session end {id} --exit-code N"),
+                format!("{id} has claimed {task}. Work on the branch {branch}.\nNext: saihai session end {id} --exit-code N"),
                 format!("{id} が {task} を担当します。ブランチ {branch} で作業してください。\n次: saihai session end {id} --exit-code N"),
             )
         })

@@ -26,7 +26,7 @@ impl Stop {
             || {
                 if !session.is_live() {
                     return opened.say(
-                        format!("{id} was silent and is over; its task can be taken up again."),
+                        format!("{id} did not answer and was ended; its task can be started again."),
                         format!("{id} は応答がなかったため終了しました。タスクは再開できます。"),
                     );
                 }

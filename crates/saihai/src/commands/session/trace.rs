@@ -13,12 +13,12 @@ use crate::show::clean;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each line is one call: when, on which event of the log, what was asked, what was answered. The last
-column names the rule that decided (N2.10 is a row of the table in docs/architecture.md). Calls that
-only repeated themselves are one line with how often. The newest 100,000 of a project are kept.")]
+column names the rule that decided (N2.10 is row 10 of the table N2 in docs/requirements.md). Repeated
+calls are one line with their number. The newest 100,000 lines of a project are kept.")]
 pub(crate) struct Trace {
     /// Its id, such as ses_3 or 3
     id: SessionId,
-    /// Only the newest so many
+    /// Only the newest N
     #[arg(long, short = 'n', value_name = "N")]
     lines: Option<usize>,
 }
@@ -37,7 +37,7 @@ impl Trace {
         let seqs = || found.iter().map(|decision| decision.seq.to_string()).collect();
         context.format.print(&entries, seqs, || {
             if found.is_empty() {
-                return opened.say("It has not called yet.", "まだ呼び出しはありません。");
+                return opened.say("The session has made no calls yet.", "まだ呼び出しはありません。");
             }
             found.iter().zip(&entries).map(|(decision, entry)| line(decision, entry)).collect::<Vec<_>>().join("\n")
         })

@@ -19,9 +19,9 @@ Examples:
 A task with an assignee waits in `todo`, one without in `backlog`; nothing runs before
 `saihai task start`.")]
 pub(crate) struct Add {
-    /// What is to be done, in a line
+    /// What should be done, in one line
     title: String,
-    /// The same at length, or - to read it from stdin
+    /// A longer description, or - to read it from stdin
     #[arg(long, short, default_value = "", allow_hyphen_values = true)]
     description: String,
     /// task, feature, bug, refactor, docs, test or research
@@ -39,16 +39,16 @@ pub(crate) struct Add {
     /// Tasks that must be done first
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     depends: Vec<TaskId>,
-    /// Words to find it by
+    /// Labels to find it by
     #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
     label: Vec<String>,
     /// When is it done: merged or reported [default: the project's]
     #[arg(long)]
     completion: Option<Completion>,
-    /// It may be done without a change
+    /// Accept it as done without a change
     #[arg(long)]
     allow_empty: bool,
-    /// Adding again with the same key gives the task of the first time
+    /// Adding again with the same key returns the first task
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
 }

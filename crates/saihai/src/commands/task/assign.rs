@@ -19,7 +19,7 @@ pub(crate) struct Assign {
     /// Take it away from its assignee
     #[arg(long, conflicts_with = "agent")]
     nobody: bool,
-    /// Insist where the task is another's to move; it is recorded
+    /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
 }

@@ -15,7 +15,7 @@ pub(crate) struct Cancel {
     /// Why
     #[arg(long, short)]
     reason: String,
-    /// Insist where the task is another's to move; it is recorded
+    /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Depend {
     /// It does not wait for these any more
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     off: Vec<TaskId>,
-    /// Insist where the task is another's to move; it is recorded
+    /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
 }

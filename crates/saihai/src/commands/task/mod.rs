@@ -71,7 +71,7 @@ pub(crate) fn text_or_stdin(text: String) -> Result<String, Failure> {
         return Ok(text);
     }
     let mut read = String::new();
-    // One byte more than is accepted: what is too long is refused, neither read for ever nor cut.
+    // One byte more than the limit, so that a longer text is noticed and refused instead of cut.
     std::io::stdin().take(MAX_STDIN + 1).read_to_string(&mut read).map_err(|error| {
         Failure::bad_argument(format!("cannot read stdin: {error}"), "Pipe UTF-8 text into the command.")
     })?;
@@ -92,7 +92,7 @@ struct MoveRequest {
     forced: bool,
 }
 
-/// Moves a task as the owner. To `done` the branch is looked for in the target first (L1).
+/// Moves a task as the owner. For `done` it first looks whether the branch is in the target (L1).
 async fn submit_move(opened: &OpenProject, request: MoveRequest) -> Result<Receipt<Board>, Failure> {
     let MoveRequest { task, to, reason, forced } = request;
     let merged = to == Destination::Status(Status::Done) && is_merged(opened, task);
@@ -114,7 +114,7 @@ fn print_changed(context: &Context, opened: &OpenProject, receipt: &Receipt<Boar
         || vec![id.to_string()],
         || {
             if receipt.events.is_empty() {
-                return opened.say(format!("{id} is like that already."), format!("{id} は既にその状態です。"));
+                return opened.say(format!("{id} is already like that."), format!("{id} は既にその状態です。"));
             }
             let more = receipt
                 .events

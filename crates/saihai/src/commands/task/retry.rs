@@ -12,7 +12,7 @@ use crate::failure::Failure;
 pub(crate) struct Retry {
     /// Its id, such as tsk_12 or 12
     id: TaskId,
-    /// Insist where the task is another's to move; it is recorded
+    /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
 }

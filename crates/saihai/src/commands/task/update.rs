@@ -14,13 +14,13 @@ Examples:
   saihai task update 3 --title \"Better title\" --priority high
   saihai task update 3 --status todo          set it back, or reopen it
   saihai task update 3 --status done          if its branch is in the target
-  saihai task update 3 --status done --force  insist; it is recorded")]
+  saihai task update 3 --status done --force  in any case; this is recorded")]
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true)
     .args(["title", "description", "priority", "task_type", "label", "status"]))]
 pub(crate) struct Update {
     /// Its id, such as tsk_12 or 12
     id: TaskId,
-    /// What is to be done, in a line
+    /// What should be done, in one line
     #[arg(long)]
     title: Option<String>,
     /// The text, or - to read it from stdin
@@ -41,7 +41,7 @@ pub(crate) struct Update {
     /// Why, where the move needs a reason
     #[arg(long)]
     reason: Option<String>,
-    /// Insist where the task is another's to move; it is recorded
+    /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
 }

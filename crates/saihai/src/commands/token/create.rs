@@ -17,7 +17,7 @@ pub(crate) struct Create {
     /// owner, viewer, runner or coordinator
     #[arg(long)]
     role: Role,
-    /// Whose it is, for the list
+    /// The holder's name, for the list
     #[arg(long, default_value = "")]
     name: String,
 }

@@ -1,4 +1,4 @@
-//! `saihai token`: who else may come in?
+//! `saihai token`: who else may use the server?
 
 mod create;
 mod list;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::context::{Context, owner};
 use crate::failure::Failure;
 
-/// Make a token useless from now on
+/// Revoke a token
 #[derive(Debug, Args)]
 pub(crate) struct Revoke {
     /// Its id, from `saihai token list`

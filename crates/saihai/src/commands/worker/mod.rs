@@ -22,7 +22,7 @@ pub(super) async fn run(context: &Context, command: Worker) -> Result<(), Failur
     }
 }
 
-/// Who would do the task: the one that is named, else its assignee.
+/// The agent for the task: the named one, else its assignee.
 fn worker(opened: &OpenProject, task: TaskId, named: Option<&AgentId>) -> Result<(Task, Agent), Failure> {
     let board = opened.board();
     let task = board.task(task).map_err(|refusal| opened.refusal(refusal))?;

@@ -22,8 +22,8 @@ use crate::up_process::{UpOptions, UpProcess};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Starts the task if it is not in progress, runs one session of its agent, shows its output, and ends
-with the verdict: exit code 0 if the task is done, 1 if not. Where `saihai up` runs, that one starts
-the agent, and this only watches. Ctrl-C stops the agent.")]
+with the verdict: exit code 0 if the task is done, 1 if not. If `saihai up` is running, it starts the
+agent and this command only watches. Ctrl-C stops the agent.")]
 pub(crate) struct Run {
     /// The task, such as tsk_12 or 12
     task: TaskId,
@@ -56,7 +56,7 @@ impl Run {
                 };
                 process.run(shutdown_signal(), true, print_until_verdict).await?;
             }
-            // That one starts it.
+            // `saihai up` is running, and starts the session.
             Err(failure) if failure.code == "already_running" => tokio::select! {
                 () = watcher.until_verdict() => {}
                 () = shutdown_signal() => {}
@@ -66,7 +66,7 @@ impl Run {
         self.conclude(context, &project.board(), previous_session)
     }
 
-    /// Whatever is missing for it to run.
+    /// Assigns and starts the task if it is not assigned and started yet.
     async fn prepare(&self, opened: &OpenProject) -> Result<(), Failure> {
         let (task, agent) = worker(opened, self.task, self.agent.as_ref())?;
         if task.assignee.as_ref() != Some(agent.id()) {
@@ -139,7 +139,7 @@ impl SessionWatcher {
             }
             let judged =
                 task.last_session.is_some_and(|last| Some(last) != self.previous_session) && task.live.is_none();
-            // Put back, blocked or cancelled before anything began.
+            // Moved back, blocked or cancelled before a session began.
             let off = task.live.is_none() && task.status != Status::InProgress;
             if judged || off {
                 return;

@@ -19,6 +19,7 @@ mod parallel;
 mod projects;
 mod real_clients;
 mod runner;
+mod scripts;
 mod sessions;
 mod shapes;
 mod store_faults;

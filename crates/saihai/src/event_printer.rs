@@ -67,20 +67,27 @@ pub(crate) async fn print_events(
         }
         tokio::select! {
             changed = events.changed() => if changed.is_none() { return },
-            Some(notice) = notices.recv() => show(project.clock().now(), &notice_line(&notice)),
+            Some(notice) = notices.recv() => show(project.clock().now(), &notice_line(&notice, language)),
         }
     }
 }
 
-fn notice_line(notice: &Notice) -> EventLine {
+fn notice_line(notice: &Notice, language: Language) -> EventLine {
     let (tone, text) = match notice {
         Notice::DiskFull { free, floor } => {
-            let text =
-                format!("nothing is started: {} MiB are free on the disk, {} are wanted", free >> 20, floor >> 20);
+            let (free, floor) = (free >> 20, floor >> 20);
+            let text = match language {
+                Language::En => format!("nothing is started: {free} MiB are free on the disk, {floor} are needed"),
+                Language::Ja => format!("何も開始しません: ディスクの空きは {free} MiB、必要なのは {floor} MiB です"),
+            };
             (Tone::Bad, text)
         }
         Notice::Adopted { running, ended } => {
-            (Tone::Plain, format!("found {running} agents at work, and {ended} that had ended meanwhile"))
+            let text = match language {
+                Language::En => format!("found {running} agents at work, and {ended} that had ended meanwhile"),
+                Language::Ja => format!("作業中のエージェント {running} 件を引き継ぎ、{ended} 件は終了していました"),
+            };
+            (Tone::Plain, text)
         }
         Notice::Problem(text) => (Tone::Bad, one_line(text)),
     };

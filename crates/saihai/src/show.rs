@@ -72,6 +72,13 @@ pub(crate) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Ite
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// One line `  label   value`; the values of several such lines stand below each other. A character that is not
+/// ASCII is two columns wide, as those of Japanese labels are.
+pub(crate) fn field(label: &str, width: usize, value: impl std::fmt::Display) -> String {
+    let columns: usize = label.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+    format!("  {label}{:1$}{value}", "", width.saturating_sub(columns).max(1))
+}
+
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".into(), |value| value.to_string())
 }

@@ -96,7 +96,7 @@ impl UpProcess {
     /// Takes the runner's lock and starts to listen. No agent is started yet.
     pub(crate) async fn open(context: &Context, opened: OpenProject, options: UpOptions) -> Result<Self, Failure> {
         let paths = RunnerPaths::new(&context.home, &opened.id);
-        let lock = acquire_runner_lock(&paths).await?;
+        let lock = acquire_runner_lock(context, &paths).await?;
         let failed = |error| Failure::control(error, context.language());
         let OpenProject { control, project, path, .. } = opened;
         open_all_projects(&control, context).await?;
@@ -191,7 +191,7 @@ pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> R
 }
 
 /// Only one runner may run a project: two would take over each other's agents.
-async fn acquire_runner_lock(paths: &RunnerPaths) -> Result<File, Failure> {
+async fn acquire_runner_lock(context: &Context, paths: &RunnerPaths) -> Result<File, Failure> {
     let taken = std::fs::create_dir_all(paths.root())
         .and_then(|()| File::options().create(true).append(true).open(paths.lock()));
     let file = taken.map_err(|error| {
@@ -205,15 +205,21 @@ async fn acquire_runner_lock(paths: &RunnerPaths) -> Result<File, Failure> {
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    Err(already_running())
+    Err(already_running(context))
 }
 
-pub(crate) fn already_running() -> Failure {
+fn already_running(context: &Context) -> Failure {
     Failure::new(
         CliExit::Conflict,
         "already_running",
-        "Another saihai runs the agents of this project.",
-        "Use that one: tasks that you start are picked up by it. `saihai session list --running` shows who works.",
+        context.say(
+            "Another saihai process runs the agents of this project.",
+            "別の saihai がこのプロジェクトのエージェントを実行しています。",
+        ),
+        context.say(
+            "Use that one: it starts the tasks that you start. `saihai session list --running` shows its sessions.",
+            "そちらを使ってください。開始したタスクはそこで実行されます。`saihai session list --running` で確認できます。",
+        ),
     )
 }
 

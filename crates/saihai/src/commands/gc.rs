@@ -2,12 +2,13 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+use board::Language;
 use clap::Args;
 use runner::gc::{GcFinding, Leftover, find, remove};
 use runner::{RunnerHost, RunnerPaths};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 use crate::show::{Format, clean};
 use crate::up_process::current_user;
@@ -36,20 +37,20 @@ impl Gc {
         let found = find(&host, &board, opened.now()).await;
         let removals = found.iter().filter(|found| found.remove).count();
         if !self.dry_run && removals > 0 && !self.yes {
-            self.ask(context, &found, removals)?;
+            self.ask(context, &opened, &found, removals)?;
         }
         let mut failures = Vec::new();
         if !self.dry_run {
             for found in found.iter().filter(|found| found.remove) {
                 if let Err(error) = remove(&host, &board, found).await {
-                    failures.push(format!("{}: {error}", name(found)));
+                    failures.push(format!("{}: {error}", name(opened.language, found)));
                 }
             }
         }
         let json: Vec<_> = found.iter().map(|found| self.json(found)).collect();
-        let ids = || found.iter().filter(|found| found.remove).map(name).collect();
+        let ids = || found.iter().filter(|found| found.remove).map(|found| name(Language::En, found)).collect();
         context.format.print(&json, ids, || {
-            let lines: Vec<_> = found.iter().map(|found| self.line(found)).collect();
+            let lines: Vec<_> = found.iter().map(|found| self.line(&opened, found)).collect();
             if lines.is_empty() {
                 opened.say("There is nothing to remove.", "削除するものはありません。")
             } else {
@@ -59,38 +60,52 @@ impl Gc {
         if failures.is_empty() {
             return Ok(());
         }
-        Err(Failure::failed(failures.join("; "), "Look at what is in the way, and run it again."))
+        Err(Failure::failed(
+            failures.join("; "),
+            opened.say("See the reason above, and run it again.", "上の理由を確認し、もう一度実行してください。"),
+        ))
     }
 
     /// Asks the user, unless --yes was given (C4).
-    fn ask(&self, context: &Context, found: &[GcFinding], removals: usize) -> Result<(), Failure> {
+    fn ask(
+        &self,
+        context: &Context,
+        opened: &OpenProject,
+        found: &[GcFinding],
+        removals: usize,
+    ) -> Result<(), Failure> {
         let unasked = || {
             Failure::new(
                 crate::failure::CliExit::Refused,
                 "needs_confirmation",
-                format!("{removals} things would be removed."),
-                "Look at them with --dry-run, then run it with --yes.",
+                opened.say(format!("{removals} things would be removed."), format!("{removals} 件が削除されます。")),
+                opened.say(
+                    "See them with --dry-run, then run it with --yes.",
+                    "--dry-run で確認してから、--yes を付けて実行してください。",
+                ),
             )
         };
         if context.format != Format::Text || !std::io::stdin().is_terminal() {
             return Err(unasked());
         }
         for found in found.iter().filter(|found| found.remove) {
-            let _ = writeln!(std::io::stderr(), "{}", self.line(found));
+            let _ = writeln!(std::io::stderr(), "{}", self.line(opened, found));
         }
-        let _ = write!(std::io::stderr(), "Remove {removals} things? [y/N] ");
+        let question =
+            opened.say(format!("Remove {removals} things? [y/N] "), format!("{removals} 件を削除しますか? [y/N] "));
+        let _ = write!(std::io::stderr(), "{question}");
         let mut answer = String::new();
         let _ = std::io::stdin().read_line(&mut answer);
         if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(unasked()) }
     }
 
-    fn line(&self, found: &GcFinding) -> String {
-        let does = match (found.remove, self.dry_run) {
-            (true, true) => "would remove",
-            (true, false) => "removed     ",
-            (false, _) => "keeps       ",
+    fn line(&self, opened: &OpenProject, found: &GcFinding) -> String {
+        let action = match (found.remove, self.dry_run) {
+            (true, true) => opened.say("would remove", "削除予定"),
+            (true, false) => opened.say("removed     ", "削除済み"),
+            (false, _) => opened.say("keeps       ", "保持    "),
         };
-        clean(&format!("{does} {}: {}", name(found), found.reason))
+        clean(&format!("{action} {}: {}", name(opened.language, found), found.reason))
     }
 
     fn json(&self, found: &GcFinding) -> serde_json::Value {
@@ -101,15 +116,25 @@ impl Gc {
             Leftover::Process { .. } => "process",
         };
         let removed = found.remove && !self.dry_run;
-        json!({ "kind": kind, "name": name(found), "remove": found.remove, "removed": removed, "reason": found.reason })
+        json!({ "kind": kind, "name": name(Language::En, found), "remove": found.remove, "removed": removed, "reason": found.reason })
     }
 }
 
-fn name(found: &GcFinding) -> String {
+/// For programs it is English in every language (C5).
+fn name(language: Language, found: &GcFinding) -> String {
+    let say = |en: String, ja: String| match language {
+        Language::En => en,
+        Language::Ja => ja,
+    };
     match &found.leftover {
-        Leftover::Workspace { task, path } => format!("workspace of {task} ({})", path.display()),
-        Leftover::Branch { name, .. } => format!("branch {name}"),
-        Leftover::Session { session, .. } => format!("log of {session}"),
-        Leftover::Process { session, pid, .. } => format!("process {pid} of {session}"),
+        Leftover::Workspace { task, path } => say(
+            format!("workspace of {task} ({})", path.display()),
+            format!("{task} の作業コピー（{}）", path.display()),
+        ),
+        Leftover::Branch { name, .. } => say(format!("branch {name}"), format!("ブランチ {name}")),
+        Leftover::Session { session, .. } => say(format!("log of {session}"), format!("{session} のログ")),
+        Leftover::Process { session, pid, .. } => {
+            say(format!("process {pid} of {session}"), format!("{session} のプロセス {pid}"))
+        }
     }
 }

@@ -43,12 +43,18 @@ impl Up {
         let language = opened.language;
         let applied = super::apply_definitions::apply(&opened).await?;
         if context.format == Format::Text && !applied.lines().is_empty() {
-            write_stderr(&format!("Definitions applied: {}", applied.lines().join(", ")));
+            let changes = applied.lines().join(", ");
+            write_stderr(
+                &opened.say(format!("Definitions applied: {changes}"), format!("定義を適用しました: {changes}")),
+            );
         }
         if matches!(self.listen, Some(Listen::Unix(_))) {
             return Err(Failure::bad_argument(
-                "Agents are reached over TCP only.",
-                "Give --listen HOST:PORT; `saihai serve` can listen on a unix socket.",
+                opened.say("Agents can reach it over TCP only.", "エージェントは TCP でのみ接続できます。"),
+                opened.say(
+                    "Give --listen HOST:PORT; `saihai serve` can listen on a unix socket.",
+                    "--listen HOST:PORT を指定してください。unix ソケットは `saihai serve` で使えます。",
+                ),
             ));
         }
         let options = UpOptions {

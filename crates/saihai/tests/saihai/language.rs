@@ -61,3 +61,25 @@ fn codes_are_the_same_in_both_languages() {
     assert!(is_japanese(error["message"].as_str().unwrap()));
     assert_eq!(world.json(&["task", "list", "--lang", "ja"]), world.json(&["task", "list", "--lang", "en"]));
 }
+
+/// C5: labels and sentences of a result, also where there is nothing to show.
+#[test]
+fn results_are_shown_in_the_language_that_was_chosen() {
+    let world = World::new();
+    let task = world.task("one");
+    let session = world.ok(&["session", "start", &task, "--agent", "coder", "--quiet"]);
+    for arguments in [
+        &["task", "show", &task][..],
+        &["task", "why", &task],
+        &["session", "show", session.trim()],
+        &["session", "log", session.trim()],
+        &["agent", "show", "coder"],
+        &["project", "show"],
+        &["gc", "--dry-run"],
+    ] {
+        let [english, japanese] = ["en", "ja"].map(|language| world.run(&[arguments, &["--lang", language]].concat()));
+        assert_eq!(english.code, japanese.code, "{arguments:?}");
+        assert!(!is_japanese(&(english.stdout + &english.stderr)), "{arguments:?}");
+        assert!(is_japanese(&(japanese.stdout + &japanese.stderr)), "{arguments:?}");
+    }
+}

@@ -1,13 +1,13 @@
 //! `saihai agent show`
 
 use board::wire;
-use board::{AgentId, staffing};
+use board::{AgentId, Language, staffing};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, or_dash};
+use crate::show::{clean, field, or_dash};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DefinitionFormat {
@@ -43,27 +43,41 @@ impl Show {
                 DefinitionFormat::Text => {
                     let spec = &agent.spec;
                     let view = wire::Agent::of(&board, agent);
-                    let list = |ids: Vec<String>| if ids.is_empty() { "none".into() } else { ids.join(", ") };
+                    let width = match opened.language {
+                        Language::En => 11,
+                        Language::Ja => 13,
+                    };
+                    let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), width, value);
+                    let none = opened.say("none", "なし");
+                    let list = |ids: Vec<String>| if ids.is_empty() { none.clone() } else { ids.join(", ") };
+                    let left = if agent.active { String::new() } else { opened.say(", has left", "、退任済み") };
+                    let manager = spec.parent.as_ref();
+                    let manager = manager.map(|p| opened.say(format!(", reports to {p}"), format!("、上司は {p}")));
+                    let (client, mode, model) = (spec.client, spec.mode, or_dash(spec.model.as_ref()));
+                    let task = staffing.task().map(|task| format!(" ({task})")).unwrap_or_default();
                     [
-                        format!("{} ({}){}", clean(&spec.name), spec.id, if agent.active { "" } else { ", has left" }),
-                        format!(
-                            "  rank       {}{}",
-                            spec.hierarchy,
-                            spec.parent.as_ref().map(|p| format!(", reports to {p}")).unwrap_or_default()
+                        format!("{} ({}){left}", clean(&spec.name), spec.id),
+                        line("rank", "階層", format!("{}{}", spec.hierarchy, manager.unwrap_or_default())),
+                        line(
+                            "client",
+                            "クライアント",
+                            opened.say(
+                                format!("{client} ({mode}), model {model}"),
+                                format!("{client}（{mode}）、モデル {model}"),
+                            ),
                         ),
-                        format!("  client     {} ({}), model {}", spec.client, spec.mode, or_dash(spec.model.as_ref())),
-                        format!(
-                            "  writes     {}",
-                            if spec.scope.write.is_empty() { "nothing".into() } else { spec.scope.write.join(", ") }
+                        line(
+                            "writes",
+                            "書き込み",
+                            if spec.scope.write.is_empty() {
+                                opened.say("nothing", "なし")
+                            } else {
+                                spec.scope.write.join(", ")
+                            },
                         ),
-                        format!("  tasks      {}", list(view.open_tasks.iter().map(ToString::to_string).collect())),
-                        format!("  sessions   {}", list(view.running.iter().map(ToString::to_string).collect())),
-                        format!(
-                            "  staffing   {}: {}{}",
-                            staffing.action,
-                            staffing.reason,
-                            staffing.task().map(|t| format!(" ({t})")).unwrap_or_default()
-                        ),
+                        line("tasks", "タスク", list(view.open_tasks.iter().map(ToString::to_string).collect())),
+                        line("sessions", "セッション", list(view.running.iter().map(ToString::to_string).collect())),
+                        line("staffing", "配置", format!("{}: {}{task}", staffing.action, staffing.reason)),
                     ]
                     .join("\n")
                 }

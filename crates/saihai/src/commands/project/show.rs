@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::clean;
+use crate::show::{clean, field};
 
 pub(super) async fn run(context: &Context) -> Result<(), Failure> {
     let opened = context.open().await?;
@@ -27,14 +27,25 @@ pub(super) async fn run(context: &Context) -> Result<(), Failure> {
             let counts = tasks.iter().filter(|(_, n)| *n > 0).map(|(status, n)| format!("{n} {status}"));
             let counts = counts.collect::<Vec<_>>().join(", ");
             let settings = &board.settings;
+            let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 13, value);
+            let paused = if board.paused { opened.say(", paused", "、一時停止中") } else { String::new() };
+            let (branch, completion) = (&settings.target_branch, settings.completion);
+            let none = || opened.say("none", "なし");
             [
-                format!("{} ({}){}", clean(&settings.name), opened.id, if board.paused { ", paused" } else { "" }),
-                format!("  repository   {}", opened.path.display()),
-                format!("  merged into  {} (completion: {})", settings.target_branch, settings.completion),
-                format!("  agents       {}", board.agents.values().filter(|agent| agent.active).count()),
-                format!("  tasks        {}", if counts.is_empty() { "none" } else { &counts }),
-                format!("  running      {running} sessions"),
-                format!("  log          {} events", board.seq),
+                format!("{} ({}){paused}", clean(&settings.name), opened.id),
+                line("repository", "リポジトリ", opened.path.display().to_string()),
+                line(
+                    "merged into",
+                    "対象ブランチ",
+                    opened.say(
+                        format!("{branch} (completion: {completion})"),
+                        format!("{branch}（完了条件: {completion}）"),
+                    ),
+                ),
+                line("agents", "エージェント", board.agents.values().filter(|agent| agent.active).count().to_string()),
+                line("tasks", "タスク", if counts.is_empty() { none() } else { counts }),
+                line("running", "実行中", opened.say(format!("{running} sessions"), format!("{running} セッション"))),
+                line("log", "ログ", opened.say(format!("{} events", board.seq), format!("{} 件", board.seq))),
             ]
             .join("\n")
         },

@@ -44,8 +44,14 @@ impl Log {
             return Err(Failure::new(
                 CliExit::NotFound,
                 "not_found",
-                format!("There is no log of {id} on this machine."),
-                "Only sessions that `saihai up` started here have one; gc removes old ones.",
+                opened.say(
+                    format!("There is no log of {id} on this machine."),
+                    format!("{id} のログはこのマシンにありません。"),
+                ),
+                opened.say(
+                    "Only sessions that `saihai up` started here have one; `saihai gc` removes old ones.",
+                    "ログがあるのは、ここで `saihai up` が起動したセッションだけです。古いログは `saihai gc` が削除します。",
+                ),
             ));
         }
         let log = SessionLog::of(&run);

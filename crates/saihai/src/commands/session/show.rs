@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, or_dash};
+use crate::show::{clean, field, or_dash};
 
 /// Show the facts of one session
 #[derive(Debug, Args)]
@@ -26,18 +26,33 @@ impl Show {
             &detail,
             || vec![self.id.to_string()],
             || {
+                let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 11, value);
+                let (id, agent, task) = (view.id, &view.agent_id, or_dash(view.task_id));
+                let (status, silent) = (view.status, opened.now() - session.last_call_at);
+                let (code, signal) = (or_dash(view.exit_code), or_dash(view.signal.as_deref()));
                 let mut lines = vec![
-                    format!("{} {} for {}", view.id, view.agent_id, or_dash(view.task_id)),
-                    format!("  status     {} (last heard {} ago)", view.status, opened.now() - session.last_call_at),
-                    format!("  started    {}", view.started_at),
-                    format!("  ended      {} {}", or_dash(view.ended_at), or_dash(view.end_reason)),
-                    format!("  exit code  {}, signal {}", or_dash(view.exit_code), or_dash(view.signal.as_deref())),
-                    format!("  dod        {}", or_dash(view.dod_result)),
-                    format!("  verdict    {}", or_dash(view.verdict)),
+                    opened.say(format!("{id} {agent} for {task}"), format!("{id} {agent}（{task}）")),
+                    line(
+                        "status",
+                        "状態",
+                        opened.say(
+                            format!("{status} (last call {silent} ago)"),
+                            format!("{status}（最後の呼び出しは {silent} 前）"),
+                        ),
+                    ),
+                    line("started", "開始", view.started_at.to_string()),
+                    line("ended", "終了", format!("{} {}", or_dash(view.ended_at), or_dash(view.end_reason))),
+                    line(
+                        "exit code",
+                        "終了コード",
+                        opened.say(format!("{code}, signal {signal}"), format!("{code}、シグナル {signal}")),
+                    ),
+                    line("dod", "完了の定義", or_dash(view.dod_result)),
+                    line("verdict", "判定", or_dash(view.verdict)),
                 ];
-                lines.extend(view.error.as_ref().map(|error| format!("  error      {}", clean(error))));
-                lines.extend(session.waits_to_merge().map(|reason| format!("  waits      {}", clean(reason))));
-                lines.extend(view.artifacts.iter().map(|file| format!("  changed    {}", clean(file))));
+                lines.extend(view.error.as_ref().map(|error| line("error", "エラー", clean(error))));
+                lines.extend(session.waits_to_merge().map(|reason| line("waits", "待機", clean(reason))));
+                lines.extend(view.artifacts.iter().map(|file| line("changed", "変更", clean(file))));
                 lines.join("\n")
             },
         )

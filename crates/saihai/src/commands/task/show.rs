@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, or_dash};
+use crate::show::{clean, field, or_dash};
 
 /// Show everything about one task
 #[derive(Debug, Args)]
@@ -25,47 +25,66 @@ impl Show {
             &detail,
             || vec![self.id.to_string()],
             || {
+                let none = opened.say("none", "なし");
                 let ids = |ids: &[TaskId]| {
-                    let said = |id: &TaskId| {
+                    let with_status = |id: &TaskId| {
                         board.tasks.get(id).map_or_else(|| id.to_string(), |task| format!("{id} ({})", task.status))
                     };
-                    if ids.is_empty() { "none".into() } else { ids.iter().map(said).collect::<Vec<_>>().join(", ") }
+                    let ids: Vec<_> = ids.iter().map(with_status).collect();
+                    if ids.is_empty() { none.clone() } else { ids.join(", ") }
                 };
+                let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 14, value);
+                let by = |text: &str, who: &dyn std::fmt::Display| {
+                    let text = clean(text);
+                    opened.say(format!("{text} (by {who})"), format!("{text}（{who}）"))
+                };
+                let (status, since) = (task.status, task.status_at);
+                let (kind, priority) = (task.task_type, task.priority);
+                let (used, most) = (task.used.attempts, board.settings.limits.max_attempts);
                 let mut lines = vec![
                     format!("{} {}", task.id, clean(&task.title)),
-                    format!("  status        {} since {}", task.status, task.status_at),
-                    format!("  type          {}, priority {}", task.task_type, task.priority),
-                    format!("  assignee      {}", or_dash(task.assignee.as_ref())),
-                    format!("  moved by      {}", detail.mover),
-                    format!("  parent        {}", or_dash(task.parent)),
-                    format!("  children      {}", ids(&task.children)),
-                    format!("  depends on    {}", ids(&task.dependencies)),
-                    format!("  attempts      {} of {}", task.used.attempts, board.settings.limits.max_attempts),
-                    format!("  branch        {}", or_dash(task.branch.as_ref())),
-                    format!("  created       {} by {}", task.created_at, task.creator),
+                    line(
+                        "status",
+                        "状態",
+                        opened.say(format!("{status} since {since}"), format!("{status}（{since} から）")),
+                    ),
+                    line(
+                        "type",
+                        "種類",
+                        opened.say(format!("{kind}, priority {priority}"), format!("{kind}、優先度 {priority}")),
+                    ),
+                    line("assignee", "担当者", or_dash(task.assignee.as_ref())),
+                    line("moved by", "動かせる人", detail.mover.to_string()),
+                    line("parent", "親タスク", or_dash(task.parent)),
+                    line("children", "サブタスク", ids(&task.children)),
+                    line("depends on", "依存先", ids(&task.dependencies)),
+                    line("attempts", "試み", opened.say(format!("{used} of {most}"), format!("{used} / {most}"))),
+                    line("branch", "ブランチ", or_dash(task.branch.as_ref())),
+                    line(
+                        "created",
+                        "作成",
+                        opened.say(
+                            format!("{} by {}", task.created_at, task.creator),
+                            format!("{}（{}）", task.created_at, task.creator),
+                        ),
+                    ),
                 ];
+                lines
+                    .extend(task.block.as_ref().map(|block| line("blocked", "ブロック", by(&block.reason, &block.by))));
+                let conclusion = task.conclusion.as_ref();
+                lines.extend(conclusion.map(|end| line("reason", "理由", by(&end.reason, &end.by))));
+                let report = task.report.as_ref();
                 lines.extend(
-                    task.block
-                        .as_ref()
-                        .map(|block| format!("  blocked       {} (by {})", clean(&block.reason), block.by)),
-                );
-                lines.extend(
-                    task.conclusion.as_ref().map(|conclusion| {
-                        format!("  reason        {} (by {})", clean(&conclusion.reason), conclusion.by)
-                    }),
-                );
-                lines.extend(
-                    task.report
-                        .as_ref()
-                        .map(|claim| format!("  reported      {}: {}", claim.result, clean(&claim.summary))),
+                    report.map(|r| line("reported", "完了報告", format!("{}: {}", r.result, clean(&r.summary)))),
                 );
                 if !task.labels.is_empty() {
-                    lines.push(format!("  labels        {}", clean(&task.labels.join(", "))));
+                    lines.push(line("labels", "ラベル", clean(&task.labels.join(", "))));
                 }
                 if !task.description.is_empty() {
                     lines.push(format!("\n{}", clean(&task.description)));
                 }
-                lines.push(format!("\nNext: saihai task why {}", task.id));
+                let id = task.id;
+                lines.push(opened.say(format!("\nNext: saihai task why {id}"), format!("\n次: saihai task why {id}")));
                 lines.join("\n")
             },
         )

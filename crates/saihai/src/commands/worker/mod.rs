@@ -30,8 +30,11 @@ fn worker(opened: &OpenProject, task: TaskId, named: Option<&AgentId>) -> Result
         Failure::new(
             CliExit::Conflict,
             "unassigned",
-            format!("{} has no assignee.", task.id),
-            "Name an agent with --agent; see `saihai agent list`.",
+            opened.say(format!("{} has no assignee.", task.id), format!("{} には担当者がいません。", task.id)),
+            opened.say(
+                "Name an agent with --agent; see `saihai agent list`.",
+                "--agent でエージェントを指定してください（`saihai agent list` 参照）。",
+            ),
         )
     })?;
     let agent = board.agent(agent).map_err(|refusal| opened.refusal(refusal))?;

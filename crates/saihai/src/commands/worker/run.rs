@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use board::wire;
-use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
+use board::{AgentId, Board, Destination, Language, SessionId, Status, TaskId};
 use clap::Args;
 use control::{ProcessLifetime, Project};
 use runner::RunnerPaths;
@@ -83,23 +83,38 @@ impl Run {
     }
 
     fn conclude(&self, context: &Context, board: &Board, previous_session: Option<SessionId>) -> Result<(), Failure> {
-        let task = board.task(self.task).map_err(|refusal| Failure::refused(&refusal, context.language()))?;
+        let language = context.language_of(board);
+        let say = |en: String, ja: String| match language {
+            Language::En => en,
+            Language::Ja => ja,
+        };
+        let task = board.task(self.task).map_err(|refusal| Failure::refused(&refusal, language))?;
+        let id = task.id;
         let session =
             task.last_session.filter(|last| Some(*last) != previous_session).and_then(|id| board.session(id).ok());
         let Some(session) = session else {
             return Err(Failure::new(
                 CliExit::Refused,
                 "not_judged",
-                format!("{} was not judged.", task.id),
-                format!("`saihai task why {}` says why.", task.id),
+                say(format!("{id} was not judged."), format!("{id} は判定されませんでした。")),
+                say(
+                    format!("`saihai task why {id}` says why."),
+                    format!("理由は `saihai task why {id}` で分かります。"),
+                ),
             ));
         };
         let view = wire::Session::from(session);
         let done = task.status == Status::Done;
+        let (session_id, verdict, status) = (session.id, view.verdict.unwrap_or("none"), task.status);
         context.format.print(
             &view,
             || vec![session.id.to_string()],
-            || format!("{}: verdict {}; {} is {}.", session.id, view.verdict.unwrap_or("none"), task.id, task.status),
+            || {
+                say(
+                    format!("{session_id}: verdict {verdict}; {id} is {status}."),
+                    format!("{session_id}: 判定 {verdict}。{id} は {status} です。"),
+                )
+            },
         )?;
         if done {
             return Ok(());
@@ -107,8 +122,11 @@ impl Run {
         Err(Failure::new(
             CliExit::Refused,
             "not_done",
-            format!("{} is {}, not done.", task.id, task.status),
-            format!("`saihai task why {}` says what must happen.", task.id),
+            say(format!("{id} is {status}, not done."), format!("{id} は {status} で、完了していません。")),
+            say(
+                format!("`saihai task why {id}` says what must happen."),
+                format!("必要なことは `saihai task why {id}` で分かります。"),
+            ),
         ))
     }
 }

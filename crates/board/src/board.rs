@@ -68,6 +68,11 @@ impl Board {
         self.sessions.get(&id).map(Arc::as_ref).ok_or_else(|| RefusalReason::NoSuchSession(id).into())
     }
 
+    /// Roughly how much memory it takes, if it shares nothing with other boards.
+    pub fn approximate_bytes(&self) -> usize {
+        self.tasks.len() * 1_500 + self.sessions.len() * 1_500 + self.messages.len() * 500
+    }
+
     /// The session whose credential has this hash, also if it is over.
     pub fn session_with(&self, credential: &SecretHash) -> Option<&Session> {
         self.credentials.get(credential).and_then(|id| self.sessions.get(id)).map(Arc::as_ref)

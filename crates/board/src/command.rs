@@ -7,7 +7,7 @@ use crate::evidence::{DodResult, ProcessEnd, Usage, WorkspaceFacts};
 use crate::lifecycle::Move;
 use crate::session::{Driver, Outcome, Purpose};
 use crate::settings::Settings;
-use crate::task::{Context, Priority, Status, TaskType};
+use crate::task::{Context, Priority, Repairs, Status, TaskType};
 use crate::{AgentId, Completion, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
 
 /// A task that is to be created.
@@ -22,6 +22,7 @@ pub struct NewTask {
     pub labels: Vec<String>,
     pub completion: Option<Completion>,
     pub allow_empty: bool,
+    pub repairs: Option<Repairs>,
 }
 
 impl NewTask {
@@ -36,6 +37,7 @@ impl NewTask {
             labels: Vec::new(),
             completion: None,
             allow_empty: false,
+            repairs: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::agent::AgentSpec;
 use crate::evidence::{DodResult, ProcessEnd, Usage, Verdict, WorkspaceFacts};
 use crate::session::{CompletionReport, Driver, ModelReport, Purpose};
 use crate::settings::{Fuel, Settings};
-use crate::task::{Context, Kind, Priority, Status, TaskType};
+use crate::task::{Context, Kind, Priority, Repairs, Status, TaskType};
 use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash, SessionId, TaskId, Timestamp};
 
 /// One event: when, by whom, what. Its sequence number is its place in the stream.
@@ -39,6 +39,8 @@ pub struct CreatedTask {
     pub labels: Vec<String>,
     pub completion: Option<Completion>,
     pub allow_empty: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<Repairs>,
 }
 
 /// What was changed of a task's content; what is `None` stays.
@@ -373,6 +375,17 @@ impl EventKind {
             | Self::MessagesShown { .. }
             | Self::MessageExpired { .. } => u32::from(!continues),
         }
+    }
+
+    /// Is there nothing in it that a person would look for? It keeps the books: renewed leases, counted calls.
+    pub fn is_bookkeeping(&self) -> bool {
+        matches!(
+            self,
+            Self::LeasesRenewed { .. }
+                | Self::CallsCounted { .. }
+                | Self::ActionRepeated { .. }
+                | Self::MessagesShown { .. }
+        )
     }
 
     /// The session it is about.

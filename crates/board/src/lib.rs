@@ -79,7 +79,7 @@ pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Sessi
 pub use settings::{Check, Dod, Fuel, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, Sandbox, Settings};
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
-    Block, Completion, Conclusion, Context, Kind, Priority, Status, Task, TaskType, Used, Watermarks, slug,
+    Block, Completion, Conclusion, Context, Kind, Priority, Repairs, Status, Task, TaskType, Used, Watermarks, slug,
 };
 pub use text::{
     Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_reason, say_rejection, say_why,

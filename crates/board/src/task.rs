@@ -55,6 +55,11 @@ words! {
 }
 
 words! {
+    /// What the work is meant to repair. Work that repairs the target goes through although a check fails there (V9).
+    Repairs { Target = "target" }
+}
+
+words! {
     /// A task is given to an agent with a session of its own; a step is done by the worker of its
     /// parent, inside that worker's session.
     Kind { Task = "task", Step = "step" }
@@ -137,6 +142,7 @@ pub struct Task {
     pub base_commit: Option<String>,
     pub completion: Option<Completion>,
     pub allow_empty: bool,
+    pub repairs: Option<Repairs>,
     pub block: Option<Block>,
     pub conclusion: Option<Conclusion>,
     /// What its agent last claimed; for the record only.

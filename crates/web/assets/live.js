@@ -103,9 +103,10 @@ function listen() {
     // Pages without a project say nothing of where they are.
     if (!project) refresh();
   });
-  source.onmessage = () => {
+  source.onmessage = ({ data }) => {
     heard();
-    refresh();
+    // Leases and counted calls change nothing that a page shows.
+    if (!JSON.parse(data).bookkeeping) refresh();
   };
   source.onerror = () => {
     // The browser comes back by itself only from some errors; this comes back from all.

@@ -75,6 +75,9 @@ struct StreamedEvent<'a> {
     project: &'a ProjectId,
     #[serde(flatten)]
     event: wire::Event,
+    /// It only keeps the books: pages need not be shown anew for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bookkeeping: bool,
 }
 
 /// One reader.
@@ -176,7 +179,8 @@ impl Reader {
         let Some((id, events)) = self.projects.events(PAGE).await.ok()? else { return Some(()) };
         for (seq, event) in events {
             self.cursor.0.insert(id.clone(), seq);
-            let streamed = StreamedEvent { project: &id, event: wire::Event::of(seq, &event) };
+            let bookkeeping = event.what.is_bookkeeping();
+            let streamed = StreamedEvent { project: &id, event: wire::Event::of(seq, &event), bookkeeping };
             let message = Message::default().id(self.cursor.to_string());
             self.ready.push_back(message.json_data(&streamed).ok()?);
         }

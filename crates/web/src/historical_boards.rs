@@ -8,8 +8,10 @@ use control::{ControlError, Project};
 
 use super::ProjectRequest;
 
-/// Boards that are remembered. They share most of their memory.
+/// Boards that are remembered, and the memory that they may take together. They share most of it, so what is
+/// counted is more than what they really take.
 const REMEMBERED: usize = 128;
+const REMEMBERED_BYTES: usize = 64 << 20;
 
 /// On a long way a board is remembered after this many events.
 const STRIDE: Seq = 20_000;
@@ -46,11 +48,15 @@ impl HistoricalBoards {
 
     fn remember(&self, id: &ProjectId, board: &Arc<Board>) {
         let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
-        if boards.len() >= REMEMBERED {
+        boards.push_back((id.clone(), Arc::clone(board)));
+        let bytes = |boards: &VecDeque<(ProjectId, Arc<Board>)>| -> usize {
+            boards.iter().map(|(_, board)| board.approximate_bytes()).sum()
+        };
+        while boards.len() > 1 && (boards.len() > REMEMBERED || bytes(&boards) > REMEMBERED_BYTES) {
             // Those on the way to others are worth more than those that somebody once looked at.
-            let least = boards.iter().position(|(_, board)| board.seq % STRIDE != 0).unwrap_or(0);
+            let earlier = boards.len() - 1;
+            let least = boards.iter().take(earlier).position(|(_, board)| board.seq % STRIDE != 0).unwrap_or(0);
             boards.remove(least);
         }
-        boards.push_back((id.clone(), Arc::clone(board)));
     }
 }

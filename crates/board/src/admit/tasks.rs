@@ -147,7 +147,7 @@ impl<'a> AdmitContext<'a> {
         new.labels.iter().try_for_each(|label| text_limits::check(Field::Label, label))?;
         let parent = place.parent.map(|task| task.id);
         // An agent neither loosens what done means nor gives away what it proposes for itself.
-        if !self.is_owner() && (new.completion.is_some() || new.allow_empty) {
+        if !self.is_owner() && (new.completion.is_some() || new.allow_empty || new.repairs.is_some()) {
             return Err(RefusalReason::OwnersOnly.into());
         }
         if let Some(assignee) = &new.assignee {
@@ -175,6 +175,7 @@ impl<'a> AdmitContext<'a> {
             labels: new.labels.clone(),
             completion: new.completion,
             allow_empty: new.allow_empty,
+            repairs: new.repairs,
         })
     }
 

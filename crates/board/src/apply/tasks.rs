@@ -64,6 +64,7 @@ impl Fold<'_> {
             base_commit: None,
             completion: new.completion,
             allow_empty: new.allow_empty,
+            repairs: new.repairs,
             block: None,
             conclusion: None,
             report: None,

@@ -7,7 +7,7 @@ use crate::board::Board;
 use crate::evidence::Rejection;
 use crate::fuel::{self, RemainingFuel};
 use crate::session::Outcome;
-use crate::task::{self, Context, Kind, Priority, Status, TaskType};
+use crate::task::{self, Context, Kind, Priority, Repairs, Status, TaskType};
 use crate::{AgentId, TaskId, Timestamp};
 
 /// A task in a few words.
@@ -91,6 +91,8 @@ pub struct Task {
     pub kind: Kind,
     pub created_by: String,
     pub labels: Vec<String>,
+    /// What it is meant to repair: `target` if it goes through although a check fails there.
+    pub repairs: Option<Repairs>,
     /// Rejected attempts since it was last retried or reopened.
     pub attempts: u32,
     pub created_at: Timestamp,
@@ -105,6 +107,7 @@ impl From<&task::Task> for Task {
             kind: task.kind,
             created_by: task.creator.to_string(),
             labels: task.labels.clone(),
+            repairs: task.repairs,
             attempts: task.used.attempts,
             created_at: task.created_at,
             updated_at: task.updated_at,

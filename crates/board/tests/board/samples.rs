@@ -102,6 +102,7 @@ fn about_tasks() -> Vec<EventKind> {
         labels: vec!["ui".into()],
         completion: Some(Completion::Reported),
         allow_empty: true,
+        repairs: None,
     };
     let edit = TaskEdit { title: Some("Login".into()), priority: Some(Priority::Low), ..TaskEdit::default() };
     let moved = |from, to, by, reason: Option<&str>| EventKind::TaskMoved {

@@ -41,6 +41,7 @@ described! {
     Project = wire::Project,
     ProjectDetail = wire::ProjectDetail,
     RemainingFuel = board::RemainingFuel,
+    Repairs = board::Repairs,
     Role = board::Role,
     Session = wire::Session,
     SessionDetail = wire::SessionDetail,

@@ -1,7 +1,7 @@
 //! `saihai task add`
 
 use board::wire;
-use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Priority, TaskId, TaskType};
+use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Priority, Repairs, TaskId, TaskType};
 use clap::Args;
 
 use super::text_or_stdin;
@@ -48,6 +48,9 @@ pub(crate) struct Add {
     /// Accept it as done without a change
     #[arg(long)]
     allow_empty: bool,
+    /// It mends what fails in the target: it is merged although a check fails there
+    #[arg(long)]
+    repairs_target: bool,
     /// Adding again with the same key returns the first task
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
@@ -66,6 +69,7 @@ impl Add {
             labels: self.label,
             completion: self.completion,
             allow_empty: self.allow_empty,
+            repairs: self.repairs_target.then_some(Repairs::Target),
         };
         let key = self.idempotency_key.clone();
         let receipt = opened.submit(Command::CreateTasks { parent: self.parent, tasks: vec![new], key }).await?;

@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use board::lifecycle::Move;
-use board::{AgentId, Command, Completion, DependsOn, EventKind, NewTask, Party, Priority, TaskEdit, TaskId, TaskType};
+use board::{
+    AgentId, Command, Completion, DependsOn, EventKind, NewTask, Party, Priority, Repairs, TaskEdit, TaskId, TaskType,
+};
 use http::{StatusCode, header};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -49,6 +51,9 @@ pub(super) struct Create {
     /// It may be done without a change.
     #[serde(default)]
     allow_empty: bool,
+    /// `target`: it mends what fails in the target, and goes through although a check fails there.
+    #[schema(value_type = Option<described::Repairs>)]
+    repairs: Option<Repairs>,
     /// Making one again with the same key gives the task of the first time.
     idempotency_key: Option<String>,
 }
@@ -80,6 +85,7 @@ pub(super) async fn create(
         labels: create.labels,
         completion: create.completion,
         allow_empty: create.allow_empty,
+        repairs: create.repairs,
     };
     let command = Command::CreateTasks { parent, tasks: vec![new], key: key.clone() };
     let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;

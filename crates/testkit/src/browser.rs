@@ -3,12 +3,12 @@
 //! Chromium runs without a window below chromedriver; `scripts/browser` installs both. Whatever
 //! cannot be done within [`LIMIT`] ends the test, with what the page showed and complained about.
 
-mod acts;
 mod axe;
 mod driver;
+mod emulation;
 mod extension;
+mod input;
 mod logs;
-mod look;
 mod options;
 
 use std::sync::Mutex;
@@ -23,9 +23,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use driver::Driver;
+pub use emulation::Network;
 use extension::Extension;
-use logs::plain;
-pub use look::Network;
+use logs::text_of;
 pub use options::{Language, Options, Scheme};
 
 /// How long a condition may take: generous, because a busy machine is no failure.
@@ -60,11 +60,11 @@ impl Browser {
 
     /// Opens an address and waits until it is loaded.
     pub async fn goto(&self, url: &str) {
-        self.done(&format!("open {url}"), self.client.goto(url).await).await;
+        self.must(&format!("open {url}"), self.client.goto(url).await).await;
     }
 
     pub async fn url(&self) -> String {
-        self.done("tell the address", self.client.current_url().await).await.into()
+        self.must("tell the address", self.client.current_url().await).await.into()
     }
 
     /// The visible text of the first element that matches, as soon as there is one.
@@ -74,7 +74,7 @@ impl Browser {
 
     /// How many elements match now.
     pub async fn count(&self, css: &str) -> usize {
-        self.done(&format!("count {css}"), self.client.find_all(Locator::Css(css)).await).await.len()
+        self.must(&format!("count {css}"), self.client.find_all(Locator::Css(css)).await).await.len()
     }
 
     pub async fn attribute(&self, css: &str, name: &str) -> Option<String> {
@@ -84,7 +84,7 @@ impl Browser {
     /// The value of a JavaScript expression; that of a promise is awaited.
     pub async fn eval(&self, expression: &str) -> Value {
         let script = format!("return (\n{expression}\n)");
-        self.done(&format!("evaluate {expression}"), self.client.execute(&script, Vec::new()).await).await
+        self.must(&format!("evaluate {expression}"), self.client.execute(&script, Vec::new()).await).await
     }
 
     /// Waits until a JavaScript expression, or what it promises, is truthy. What it throws counts as not yet.
@@ -102,12 +102,12 @@ impl Browser {
 
     /// The tab that is looked at.
     pub async fn tab(&self) -> Tab {
-        Tab(self.done("tell the tab", self.client.window().await).await)
+        Tab(self.must("tell the tab", self.client.window().await).await)
     }
 
     /// Opens another tab and looks at it.
     pub async fn second_tab(&self) -> Tab {
-        let opened = self.done("open a tab", self.client.new_window(true).await).await;
+        let opened = self.must("open a tab", self.client.new_window(true).await).await;
         let tab = Tab(opened.handle);
         self.switch(&tab).await;
         self.emulate().await;
@@ -116,7 +116,7 @@ impl Browser {
 
     /// Looks at another tab, and brings it to the front.
     pub async fn switch(&self, tab: &Tab) {
-        self.done("switch tabs", self.client.switch_to_window(tab.0.clone()).await).await;
+        self.must("switch tabs", self.client.switch_to_window(tab.0.clone()).await).await;
         self.devtools("Page.bringToFront", json!({})).await;
     }
 
@@ -125,7 +125,7 @@ impl Browser {
         loop {
             let last = match self.client.execute(script, arguments.clone()).await {
                 Ok(Value::Bool(true)) => return,
-                Ok(other) => plain(&other),
+                Ok(other) => text_of(&other),
                 // A page that is being left answers with an error; the next one may fulfil the condition.
                 Err(problem @ CmdError::Standard(_)) => problem.to_string(),
                 Err(problem) => panic!("{what}: chromedriver is lost: {problem}\n{}", self.driver.log()),
@@ -147,7 +147,7 @@ impl Browser {
             };
             match outcome {
                 Ok(value) => return value,
-                Err(problem) if may_pass(&problem) && Instant::now() < end => sleep(POLL).await,
+                Err(problem) if may_still_succeed(&problem) && Instant::now() < end => sleep(POLL).await,
                 Err(problem) => self.fail(&format!("{css} cannot {purpose}: {problem}")).await,
             }
         }
@@ -164,10 +164,10 @@ impl Browser {
     /// Sends a command of the DevTools protocol to the tab that is looked at.
     async fn devtools(&self, method: &str, parameters: Value) -> Value {
         let answer = self.client.issue_cmd(Extension::devtools(method, &parameters)).await;
-        self.done(method, answer).await
+        self.must(method, answer).await
     }
 
-    async fn done<T>(&self, what: &str, outcome: Result<T, CmdError>) -> T {
+    async fn must<T>(&self, what: &str, outcome: Result<T, CmdError>) -> T {
         match outcome {
             Ok(value) => value,
             Err(problem) => self.fail(&format!("the browser could not {what}: {problem}")).await,
@@ -178,7 +178,7 @@ impl Browser {
     async fn fail(&self, what: &str) -> ! {
         let url = self.client.current_url().await.map_or_else(|problem| problem.to_string(), String::from);
         let text = self.client.execute("return document.body.innerText", Vec::new()).await;
-        let text = text.map_or_else(|problem| problem.to_string(), |text| plain(&text));
+        let text = text.map_or_else(|problem| problem.to_string(), |text| text_of(&text));
         let excerpt: String = text.chars().take(EXCERPT).collect();
         let errors = self.severe().await.map_or_else(|problem| problem.to_string(), |errors| errors.join("\n"));
         panic!("{what}\n--- at\n{url}\n--- errors in the console\n{errors}\n--- on the page\n{excerpt}");
@@ -194,7 +194,7 @@ impl Browser {
 }
 
 /// Whether the page may still come to the state that is needed, and nothing has happened yet.
-fn may_pass(problem: &CmdError) -> bool {
+fn may_still_succeed(problem: &CmdError) -> bool {
     let CmdError::Standard(problem) = problem else { return false };
     matches!(
         problem.error,

@@ -23,7 +23,7 @@ type Context = RequestContext<RoleServer>;
 
 /// Our server, with the tools that the suite expects.
 #[derive(Clone, Debug)]
-pub struct Examined(pub Mcp);
+pub struct ConformanceServer(pub Mcp);
 
 /// Requests that are none of ours.
 macro_rules! pass_on {
@@ -36,7 +36,7 @@ macro_rules! pass_on {
 
 // The older revisions have requests that the newest has not.
 #[expect(deprecated)]
-impl ServerHandler for Examined {
+impl ServerHandler for ConformanceServer {
     async fn list_tools(
         &self,
         params: Option<PaginatedRequestParams>,

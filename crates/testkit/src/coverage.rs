@@ -6,9 +6,9 @@
 //! line `# Tests: E1, E2`. A range such as `F30–F32` stands for all ids between.
 
 mod catalogue;
-mod cites;
+mod citations;
 mod lines;
-mod place;
+mod source_file;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use catalogue::Catalogue;
-use cites::{Cite, Scanned};
-use place::Place;
+use citations::{Citation, Scanned};
+use source_file::SourceFile;
 
 /// The command that writes the page.
 pub const COMMAND: &str = "cargo run -p testkit --bin coverage";
 
 /// How many tests of an id are named.
-const NAMED: usize = 3;
+const MAX_NAMED_TESTS: usize = 3;
 
 /// The path of the page in the repository.
 pub const PAGE: &str = "docs/coverage.md";
@@ -33,32 +33,32 @@ const REQUIREMENTS: &str = "docs/requirements.md";
 /// The page, from the repository at `root`.
 pub fn page(root: &Path) -> io::Result<String> {
     let catalogue = Catalogue::read(&read(&root.join(REQUIREMENTS))?);
-    let mut cites = rust_cites(root)?;
-    cites.extend(script_cites(root)?);
-    Ok(render(&catalogue, &cites))
+    let mut citations = rust_citations(root)?;
+    citations.extend(script_citations(root)?);
+    Ok(render(&catalogue, &citations))
 }
 
 /// All cites of the Rust files below `crates/`. Contracts are looked up within their crate.
-fn rust_cites(root: &Path) -> io::Result<Vec<Cite>> {
+fn rust_citations(root: &Path) -> io::Result<Vec<Citation>> {
     let mut crates: BTreeMap<String, Scanned> = BTreeMap::new();
     for file in files(root, "crates")?.iter().filter(|file| has_extension(file, "rs")) {
-        if let Some(place) = Place::of(file) {
-            let scanned = cites::scan(&place, &read(&root.join(file))?);
-            crates.entry(place.crate_name().to_owned()).or_default().add(scanned);
+        if let Some(source_file) = SourceFile::of(file) {
+            let scanned = citations::scan(&source_file, &read(&root.join(file))?);
+            crates.entry(source_file.crate_name().to_owned()).or_default().add(scanned);
         }
     }
-    Ok(crates.into_values().flat_map(Scanned::into_cites).collect())
+    Ok(crates.into_values().flat_map(Scanned::into_citations).collect())
 }
 
-fn script_cites(root: &Path) -> io::Result<Vec<Cite>> {
+fn script_citations(root: &Path) -> io::Result<Vec<Citation>> {
     let mut scripts = files(root, "scripts")?;
     scripts.extend(files(root, "tests")?.into_iter().filter(|file| has_extension(file, "sh")));
-    let mut cites = Vec::new();
+    let mut citations = Vec::new();
     for file in scripts {
         let text = read(&root.join(&file))?;
-        cites.extend(cites::in_script(&file.display().to_string(), &text));
+        citations.extend(citations::in_script(&file.display().to_string(), &text));
     }
-    Ok(cites)
+    Ok(citations)
 }
 
 fn has_extension(file: &Path, extension: &str) -> bool {
@@ -103,16 +103,16 @@ fn about(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-fn render(catalogue: &Catalogue, cites: &[Cite]) -> String {
+fn render(catalogue: &Catalogue, citations: &[Citation]) -> String {
     let mut tests: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut strangers: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for cite in cites {
-        let found = catalogue.find(&cite.text);
+    let mut unknown: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for citation in citations {
+        let found = catalogue.find(&citation.text);
         for id in found.known {
-            tests.entry(id).or_default().insert(&cite.test);
+            tests.entry(id).or_default().insert(&citation.test);
         }
         for id in found.unknown {
-            strangers.entry(id).or_default().insert(&cite.test);
+            unknown.entry(id).or_default().insert(&citation.test);
         }
     }
     let mut page =
@@ -120,9 +120,9 @@ fn render(catalogue: &Catalogue, cites: &[Cite]) -> String {
     page += &summary(catalogue, &tests);
     page += "\n## Cited by no test yet\n\n";
     page += &uncited(catalogue, &tests);
-    if !strangers.is_empty() {
+    if !unknown.is_empty() {
         page += "\n## Cited, but no such id\n\n| id | cited by |\n|---|---|\n";
-        strangers.iter().for_each(|(id, tests)| row(&mut page, id, Some(tests)));
+        unknown.iter().for_each(|(id, tests)| row(&mut page, id, Some(tests)));
     }
     page += "\n## Cited by\n\n| id | cited by |\n|---|---|\n";
     catalogue.ids().for_each(|id| row(&mut page, id, tests.get(id)));
@@ -159,9 +159,9 @@ fn uncited(catalogue: &Catalogue, tests: &BTreeMap<&str, BTreeSet<&str>>) -> Str
 
 fn row(page: &mut String, id: &str, tests: Option<&BTreeSet<&str>>) {
     let tests: Vec<_> = tests.into_iter().flatten().collect();
-    let mut named = tests.iter().take(NAMED).map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ");
-    if tests.len() > NAMED {
-        named += &format!(" +{}", tests.len() - NAMED);
+    let mut named = tests.iter().take(MAX_NAMED_TESTS).map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ");
+    if tests.len() > MAX_NAMED_TESTS {
+        named += &format!(" +{}", tests.len() - MAX_NAMED_TESTS);
     }
     if named.is_empty() {
         named.push('-');
@@ -171,16 +171,22 @@ fn row(page: &mut String, id: &str, tests: Option<&BTreeSet<&str>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Catalogue, Cite, render};
+    use super::{Catalogue, Citation, render};
 
-    fn cite(test: &str, text: &str) -> Cite {
-        Cite { test: test.into(), text: text.into() }
+    fn citation(test: &str, text: &str) -> Citation {
+        Citation { test: test.into(), text: text.into() }
     }
 
     #[test]
     fn the_page_counts_lists_and_names_three() {
         let catalogue = Catalogue::read("| id | what |\n|---|---|\n| E1 | a |\n| E2 | b |\n| L1 | c |\n| F1 | d |\n");
-        let cites = [cite("a::d", "E2"), cite("a::c", "E2"), cite("a::b", "E2, F2"), cite("a::a", "E2"), cite("x", "")];
+        let citations = [
+            citation("a::d", "E2"),
+            citation("a::c", "E2"),
+            citation("a::b", "E2, F2"),
+            citation("a::a", "E2"),
+            citation("x", ""),
+        ];
         let expected = "# Coverage\n\n\
             Printed by `cargo run -p testkit --bin coverage` from [requirements.md](requirements.md) and the tests.\n\n\
             1 of 3 requirements and 0 of 1 lessons are cited by a test.\n\n\
@@ -188,13 +194,13 @@ mod tests {
             ## Cited, but no such id\n\n| id | cited by |\n|---|---|\n| F2 | `a::b` |\n\n\
             ## Cited by\n\n| id | cited by |\n|---|---|\n\
             | E1 | - |\n| E2 | `a::a`, `a::b`, `a::c` +1 |\n| L1 | - |\n| F1 | - |\n";
-        assert_eq!(render(&catalogue, &cites), expected);
+        assert_eq!(render(&catalogue, &citations), expected);
     }
 
     #[test]
     fn a_page_without_gaps_says_so() {
         let catalogue = Catalogue::read("| E1 | a |\n");
-        let page = render(&catalogue, &[cite("t", "E1")]);
+        let page = render(&catalogue, &[citation("t", "E1")]);
         assert!(page.contains("1 of 1 requirements and 0 of 0 lessons"), "{page}");
         assert!(page.contains("## Cited by no test yet\n\nNone.\n\n## Cited by\n"), "{page}");
     }

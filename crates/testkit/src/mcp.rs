@@ -117,7 +117,7 @@ impl Http {
 
 /// A server that was started for one client, over its stdin and stdout.
 #[derive(Debug)]
-pub struct Pipe {
+pub struct StdioTransport {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -127,7 +127,7 @@ pub struct Pipe {
 #[derive(Debug)]
 pub enum Client {
     Http { http: Http, last: u64, listed: Value },
-    Stdio { stdio: Pipe, last: u64, listed: Value },
+    Stdio { stdio: StdioTransport, last: u64, listed: Value },
 }
 
 impl Client {
@@ -145,7 +145,7 @@ impl Client {
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("piped"));
-        let mut client = Self::Stdio { stdio: Pipe { child, input, output }, last: 0, listed: Value::Null };
+        let mut client = Self::Stdio { stdio: StdioTransport { child, input, output }, last: 0, listed: Value::Null };
         client.initialize("2025-06-18").await;
         client
     }
@@ -196,24 +196,24 @@ impl Client {
         let result = &answer["result"];
         assert!(result.is_object(), "{tool}: {answer}");
         let text = result["content"][0]["text"].as_str().unwrap_or("");
-        let told: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{tool}: {error}: {answer}"));
-        assert_eq!(result["structuredContent"], told);
-        self.check_shape(tool, &told).await;
+        let content: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{tool}: {error}: {answer}"));
+        assert_eq!(result["structuredContent"], content);
+        self.check_shape(tool, &content).await;
         match result["isError"].as_bool() {
-            Some(true) => Err(told),
-            Some(false) | None => Ok(told),
+            Some(true) => Err(content),
+            Some(false) | None => Ok(content),
         }
     }
 
     /// Clients refuse a result that does not fit the schema that was listed for it; so do we.
-    async fn check_shape(&mut self, tool: &str, told: &Value) {
+    async fn check_shape(&mut self, tool: &str, content: &Value) {
         if self.listed().is_null() {
             let answer = self.request("tools/list", json!({})).await;
             *self.listed() = answer["result"]["tools"].clone();
         }
         let listed = self.listed().as_array().into_iter().flatten().find(|listed| listed["name"] == tool);
-        if let Some(wrong) = listed.and_then(|listed| schema::misfit(&listed["outputSchema"], told)) {
-            panic!("the answer of {tool} does not fit its schema: {wrong}\n{told}");
+        if let Some(wrong) = listed.and_then(|listed| schema::mismatch(&listed["outputSchema"], content)) {
+            panic!("the answer of {tool} does not fit its schema: {wrong}\n{content}");
         }
     }
 
@@ -253,7 +253,7 @@ impl Client {
     }
 }
 
-impl Pipe {
+impl StdioTransport {
     async fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().expect("still open");
         input.write_all(format!("{message}\n").as_bytes()).await.expect("the server reads");

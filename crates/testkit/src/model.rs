@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-pub use self::conversation::{Conversation, Made, Move, Offered};
+pub use self::conversation::{ClientTool, Conversation, ToolCall, Turn};
 pub use self::guided::guided;
 use self::reply::{Ids, Reply};
 
@@ -133,9 +133,9 @@ impl Model {
             "/v1/responses" => responses::reply(&request, &guided(&responses::read(&request)), &self.ids),
             "/v1/chat/completions" => chat::reply(&request, &guided(&chat::read(&request)), &self.ids),
             _ => match gemini::endpoint(path) {
-                Some((model, streamed)) => {
+                Some((model, delivery)) => {
                     request["model"] = json!(model);
-                    gemini::reply(&request, &guided(&gemini::read(&request)), &self.ids, streamed)
+                    gemini::reply(&request, &guided(&gemini::read(&request)), &self.ids, delivery)
                 }
                 None => Reply::error(404, "not_found_error", "There is nothing here."),
             },

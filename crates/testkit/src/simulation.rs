@@ -53,24 +53,24 @@ impl std::ops::AddAssign for Stats {
 
 /// A promise that was broken, with what is needed to see it again.
 #[derive(Clone, Debug)]
-pub struct Broken {
+pub struct Violation {
     pub seed: u64,
     pub step: u32,
-    pub promise: String,
+    pub invariant: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, step, promise } = self;
+        let Self { seed, step, invariant } = self;
         write!(
             f,
-            "seed {seed}, step {step}: {promise}\nreproduce with: cargo run --release -p testkit --bin simulate -- --seed {seed} --schedules 1"
+            "seed {seed}, step {step}: {invariant}\nreproduce with: cargo run --release -p testkit --bin simulate -- --seed {seed} --schedules 1"
         )
     }
 }
 
 /// Runs one schedule. The same seed and plan always do the same.
-pub fn run(seed: u64, plan: Plan) -> Result<Stats, Broken> {
+pub fn run(seed: u64, plan: Plan) -> Result<Stats, Violation> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -79,23 +79,23 @@ pub fn run(seed: u64, plan: Plan) -> Result<Stats, Broken> {
     runtime.block_on(schedule(seed, plan))
 }
 
-async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Broken> {
-    let broken = |step| move |promise| Broken { seed, step, promise };
+async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Violation> {
+    let violation = |step| move |invariant| Violation { seed, step, invariant };
     let mut world = World::new(seed).await;
     let mut invariants = Invariants::new(&world);
     for step in 0..plan.steps {
         world.step().await;
-        invariants.check(&world).await.map_err(broken(step))?;
+        invariants.check(&world).await.map_err(violation(step))?;
     }
-    world.calm_down().await;
+    world.end_faults().await;
     // Enough for every allowance to be used up.
     for step in plan.steps..plan.steps + 4_000 {
-        let moved = world.calm_step().await;
-        invariants.check(&world).await.map_err(broken(step))?;
+        let moved = world.step_without_faults().await;
+        invariants.check(&world).await.map_err(violation(step))?;
         if !moved {
-            invariants.at_rest(&world.board(), world.now()).map_err(broken(step))?;
+            invariants.at_rest(&world.board(), world.now()).map_err(violation(step))?;
             return Ok(world.stats());
         }
     }
-    Err(broken(plan.steps + 4_000)("it never comes to rest".into()))
+    Err(violation(plan.steps + 4_000)("it never comes to rest".into()))
 }

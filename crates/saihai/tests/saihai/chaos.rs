@@ -12,14 +12,14 @@ use crate::world::World;
 
 const ROUNDS: u32 = 100;
 /// What may be left to do while it is killed.
-const OPEN: usize = 5;
+const MAX_OPEN_TASKS: usize = 5;
 /// For all that is left to come to rest, on a machine that has much else to do.
-const PATIENCE: Duration = Duration::from_secs(180);
+const WAIT_LIMIT: Duration = Duration::from_secs(180);
 
 /// The same numbers for the same seed.
-struct Dice(u64);
+struct Lcg(u64);
 
-impl Dice {
+impl Lcg {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end
@@ -44,13 +44,13 @@ git add -A
 git commit -qm "$name" || true
 "#;
 
-struct Field {
+struct RunningTeam {
     world: World,
     up: Child,
     added: u32,
 }
 
-impl Drop for Field {
+impl Drop for RunningTeam {
     fn drop(&mut self) {
         let _ = self.up.kill();
         let _ = self.up.wait();
@@ -98,7 +98,7 @@ fn serve(world: &World) -> Child {
     up
 }
 
-impl Field {
+impl RunningTeam {
     fn new() -> Self {
         let world = World::repository();
         world.write("shared.txt", "begin\n");
@@ -134,10 +134,10 @@ impl Field {
         world.git(&["commit", "--quiet", "--message=begin"]);
         world.ok(&["init", "--name", "shop"]);
         let up = serve(&world);
-        let field = Self { world, up, added: 0 };
-        let feature = field.world.ok(&["task", "add", "Greet", "--assign", "lead", "--quiet"]);
-        field.world.ok(&["task", "start", &feature]);
-        field
+        let team = Self { world, up, added: 0 };
+        let feature = team.world.ok(&["task", "add", "Greet", "--assign", "lead", "--quiet"]);
+        team.world.ok(&["task", "start", &feature]);
+        team
     }
 
     fn tasks(&self) -> Vec<Value> {
@@ -145,7 +145,7 @@ impl Field {
     }
 
     /// The owner's part: always something to do, and nothing stays where a murder has put it.
-    fn own(&mut self, more: bool) -> usize {
+    fn act_as_owner(&mut self, more: bool) -> usize {
         let tasks = self.tasks();
         let open: Vec<_> = tasks.iter().filter(|task| task["status"] != "done").collect();
         for task in &open {
@@ -162,7 +162,7 @@ impl Field {
                 _ => {}
             }
         }
-        if more && open.len() < OPEN {
+        if more && open.len() < MAX_OPEN_TASKS {
             self.added += 1;
             let agent = format!("w{}", self.added % 3 + 1);
             let task = self.world.ok(&["task", "add", &format!("part {}", self.added), "--assign", &agent, "--quiet"]);
@@ -196,9 +196,9 @@ impl Field {
         format!("{why}\n{}", self.world.ok(&["session", "list"]))
     }
 
-    fn murder(&mut self, dice: &mut Dice) -> &'static str {
+    fn kill_random_process(&mut self, rng: &mut Lcg) -> &'static str {
         self.note_spawns();
-        if dice.below(3) == 0 {
+        if rng.below(3) == 0 {
             self.up.kill().unwrap();
             self.up.wait().unwrap();
             self.up = serve(&self.world);
@@ -209,12 +209,12 @@ impl Field {
         // But no git in the user's own checkout: its locks would be the user's to remove, as git says.
         let at_users =
             |pid: &i32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.world.repository);
-        let mut victims = processes(&self.world);
-        victims.retain(|pid| *pid != up && !at_users(pid));
-        if victims.is_empty() {
+        let mut candidates = processes(&self.world);
+        candidates.retain(|pid| *pid != up && !at_users(pid));
+        if candidates.is_empty() {
             return "nobody";
         }
-        kill(victims[dice.below(victims.len())]);
+        kill(candidates[rng.below(candidates.len())]);
         "somebody"
     }
 }
@@ -223,28 +223,28 @@ impl Field {
 /// random points of a running team, a hundred times. In the end all work is merged once, nothing is
 /// left running, the log verifies and the target is green.
 #[test]
-fn a_hundred_murders_lose_nothing() {
+fn a_hundred_kills_lose_nothing() {
     let seed = std::env::var("SAIHAI_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7);
     println!("seed {seed}");
-    let mut dice = Dice(seed);
-    let mut field = Field::new();
+    let mut rng = Lcg(seed);
+    let mut team = RunningTeam::new();
     let mut killed = BTreeMap::new();
     for _ in 0..ROUNDS {
-        field.own(true);
-        std::thread::sleep(Duration::from_millis(dice.below(120) as u64));
-        *killed.entry(field.murder(&mut dice)).or_insert(0) += 1;
+        team.act_as_owner(true);
+        std::thread::sleep(Duration::from_millis(rng.below(120) as u64));
+        *killed.entry(team.kill_random_process(&mut rng)).or_insert(0) += 1;
     }
-    println!("killed: {killed:?}, tasks: {}", field.tasks().len());
+    println!("killed: {killed:?}, tasks: {}", team.tasks().len());
     let began = Instant::now();
-    while field.own(false) > 0 {
-        assert!(began.elapsed() < PATIENCE, "{}", field.stuck());
-        field.note_spawns();
+    while team.act_as_owner(false) > 0 {
+        assert!(began.elapsed() < WAIT_LIMIT, "{}", team.stuck());
+        team.note_spawns();
         std::thread::sleep(Duration::from_millis(100));
     }
-    field.examine();
+    team.examine();
 }
 
-impl Field {
+impl RunningTeam {
     fn examine(&mut self) {
         let world = &self.world;
         // Each task's work is in the target, by one merge.
@@ -273,7 +273,7 @@ impl Field {
         self.up.wait().unwrap();
         let began = Instant::now();
         while !processes(world).is_empty() {
-            assert!(began.elapsed() < PATIENCE, "left over: {:?}", processes(world));
+            assert!(began.elapsed() < WAIT_LIMIT, "left over: {:?}", processes(world));
             std::thread::sleep(Duration::from_millis(20));
         }
         let sessions = world.json(&["session", "list"]);

@@ -15,13 +15,13 @@ use testkit::model::{Behaviour, ModelServer};
 use crate::world::{World, column, texts};
 
 /// Far longer than any of it takes on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const WAIT_LIMIT: Duration = Duration::from_secs(120);
 
 const KEY: &str = "a-key-that-no-vendor-has-given-out";
 
 /// A client, and what a user with a proxy sets up for it.
 #[derive(Clone, Copy)]
-struct Real {
+struct ClientSetup {
     client: &'static str,
     program: &'static str,
     model: Option<&'static str>,
@@ -29,54 +29,54 @@ struct Real {
     vendor: (&'static str, &'static str),
     key: &'static str,
     /// A file of `.saihai/clients/` that has it give up early, where there is such a setting.
-    impatient: Option<(&'static str, &'static str)>,
+    few_retries: Option<(&'static str, &'static str)>,
     /// What is said when its login is refused.
     advice: &'static str,
 }
 
-const CLAUDE: Real = Real {
+const CLAUDE: ClientSetup = ClientSetup {
     client: "claude-code",
     program: "claude",
     model: None,
     vendor: ("ANTHROPIC_BASE_URL", ""),
     key: "ANTHROPIC_API_KEY",
-    impatient: Some(("settings.json", r#"{"env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}"#)),
+    few_retries: Some(("settings.json", r#"{"env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}"#)),
     advice: "Claude Code is not logged in: run `claude` and /login, or set ANTHROPIC_API_KEY for the agent",
 };
 
-const CODEX: Real = Real {
+const CODEX: ClientSetup = ClientSetup {
     client: "codex",
     program: "codex",
     // Of the models that it knows it hides tools behind a search, which the scripted one does not make.
     model: Some("scripted"),
     vendor: ("OPENAI_BASE_URL", "/v1"),
     key: "OPENAI_API_KEY",
-    impatient: None,
+    few_retries: None,
     advice: "Codex is not logged in: run `codex login`, or set OPENAI_API_KEY for the agent",
 };
 
-const GEMINI: Real = Real {
+const GEMINI: ClientSetup = ClientSetup {
     client: "gemini",
     program: "gemini",
     // By default it asks other models first which one to ask.
     model: Some("gemini-2.5-flash"),
     vendor: ("GOOGLE_GEMINI_BASE_URL", ""),
     key: "GEMINI_API_KEY",
-    impatient: Some(("settings.json", r#"{"general": {"maxAttempts": 1}}"#)),
+    few_retries: Some(("settings.json", r#"{"general": {"maxAttempts": 1}}"#)),
     advice: "Gemini CLI is not logged in: run `gemini` and log in there, or set GEMINI_API_KEY for the agent",
 };
 
-const OPENCODE: Real = Real {
+const OPENCODE: ClientSetup = ClientSetup {
     client: "opencode",
     program: "opencode",
     model: None,
     vendor: ("OPENAI_BASE_URL", "/v1"),
     key: "OPENAI_API_KEY",
-    impatient: None,
+    few_retries: None,
     advice: "opencode is not logged in: run `opencode auth login`, or set the key of the model's vendor for the agent",
 };
 
-impl Real {
+impl ClientSetup {
     /// Where it is installed; without that the test says so and ends.
     fn bin(self) -> Option<PathBuf> {
         let Some(clients) = std::env::var_os("SAIHAI_REAL_CLIENTS").filter(|value| !value.is_empty()) else {
@@ -109,11 +109,11 @@ impl Real {
 }
 
 /// `saihai up` in a project with real clients and a vendor that is played.
-struct Stage {
+struct Fixture {
     // Ended in this order.
     up: Up,
     world: World,
-    _vendor: ModelServer,
+    _model_server: ModelServer,
 }
 
 /// Ends its agents when it is dropped, and sees that none of their processes is left (R4).
@@ -134,16 +134,16 @@ impl Drop for Up {
         }
         let left = until(|| Some(self.left()).filter(Vec::is_empty)).is_none().then(|| self.left());
         if std::thread::panicking() {
-            eprintln!("{}", self.told());
+            eprintln!("{}", self.output());
         } else {
-            assert!(ended && left.is_none(), "left: {left:?}\n{}", self.told());
+            assert!(ended && left.is_none(), "left: {left:?}\n{}", self.output());
         }
     }
 }
 
 impl Up {
     /// What it has told so far.
-    fn told(&self) -> String {
+    fn output(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -165,25 +165,25 @@ fn until<T>(mut find: impl FnMut() -> Option<T>) -> Option<T> {
     loop {
         match find() {
             Some(found) => return Some(found),
-            None if began.elapsed() > PATIENCE => return None,
+            None if began.elapsed() > WAIT_LIMIT => return None,
             None => std::thread::sleep(Duration::from_millis(100)),
         }
     }
 }
 
-impl Stage {
+impl Fixture {
     /// With agents as these definitions have them, which are told where the vendor is. `None`: a client
     /// is not installed.
-    async fn set(behaviour: Behaviour, team: &[(&str, Real, &str)]) -> Option<Self> {
-        let bins = team.iter().map(|(_, real, _)| real.bin()).collect::<Option<Vec<_>>>()?;
-        let vendor = ModelServer::start(behaviour).await.unwrap();
+    async fn start(behaviour: Behaviour, team: &[(&str, ClientSetup, &str)]) -> Option<Self> {
+        let bins = team.iter().map(|(_, setup, _)| setup.bin()).collect::<Option<Vec<_>>>()?;
+        let model_server = ModelServer::start(behaviour).await.unwrap();
         let world = World::repository();
         world.ok(&["init"]);
         std::fs::remove_dir_all(world.repository.join(".saihai/agents")).unwrap();
-        for ((id, real, rank), bin) in team.iter().zip(&bins) {
-            world.write(&format!(".saihai/agents/{id}.yaml"), real.agent(id, rank, &vendor.url(), bin));
-            if let (Some((file, text)), true) = (real.impatient, behaviour != Behaviour::Guided) {
-                world.write(&format!(".saihai/clients/{}/{file}", real.client), text);
+        for ((id, setup, rank), bin) in team.iter().zip(&bins) {
+            world.write(&format!(".saihai/agents/{id}.yaml"), setup.agent(id, rank, &model_server.url(), bin));
+            if let (Some((file, text)), true) = (setup.few_retries, behaviour != Behaviour::Guided) {
+                world.write(&format!(".saihai/clients/{}/{file}", setup.client), text);
             }
         }
         // Sandbox and isolation are as they are when nobody says anything: strict, and a clone. The
@@ -195,7 +195,7 @@ impl Stage {
         world.git(&["add", "."]);
         world.git(&["commit", "--quiet", "--message=saihai"]);
         let up = Self::up(&world);
-        Some(Self { up, world, _vendor: vendor })
+        Some(Self { up, world, _model_server: model_server })
     }
 
     fn up(world: &World) -> Up {
@@ -205,7 +205,7 @@ impl Stage {
         command.stdout(Stdio::from(output.try_clone().unwrap())).stderr(Stdio::from(output));
         let process = command.spawn().unwrap();
         let up = Up { process, log, marker: world.path().canonicalize().unwrap().display().to_string() };
-        until(|| up.told().contains("/mcp").then_some(())).expect("it listens");
+        until(|| up.output().contains("/mcp").then_some(())).expect("it listens");
         up
     }
 
@@ -219,12 +219,12 @@ impl Stage {
     /// What the condition waits for.
     #[track_caller]
     fn until<T>(&self, what: &str, condition: impl FnMut() -> Option<T>) -> T {
-        until(condition).unwrap_or_else(|| panic!("in {PATIENCE:?} it never came to this: {what}"))
+        until(condition).unwrap_or_else(|| panic!("in {WAIT_LIMIT:?} it never came to this: {what}"))
     }
 
     /// The task, once its work is merged.
     #[track_caller]
-    fn done(&self, task: &str) -> Value {
+    fn until_done(&self, task: &str) -> Value {
         let settled = |status: &Value| !matches!(status.as_str(), Some("backlog" | "todo" | "in_progress"));
         let shown = || Some(self.world.json(&["task", "show", task])).filter(|shown| settled(&shown["status"]));
         let shown = self.until("the task is settled", shown);
@@ -242,9 +242,9 @@ impl Stage {
     }
 
     /// What a coordinator is told that asks whether to start the agent. The task has paid nothing.
-    async fn held(&self, task: &str, agent: &str) -> Value {
+    async fn staffing_of(&self, task: &str, agent: &str) -> Value {
         let token = self.world.json(&["token", "create", "--role", "coordinator"])["token"].clone();
-        let told = self.up.told();
+        let told = self.up.output();
         let url = told.split_whitespace().find(|word| word.ends_with("/mcp")).unwrap();
         let mut coordinator = mcp::Client::http(url, token.as_str());
         let answer = coordinator.must("get_agent_action", json!({ "agent_id": agent, "project_id": "shop" })).await;
@@ -268,18 +268,18 @@ const WORKER: &str = "hierarchy_type: worker\ndecompose: never\nscope: {write: [
 
 /// A whole task: told what to do it writes with its own tools, commits, reports, logs out and ends, and
 /// the work is checked and merged.
-async fn works(real: Real) {
-    let Some(stage) = Stage::set(Behaviour::Guided, &[("coder", real, WORKER)]).await else { return };
-    let task = stage.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
-    stage.done(&task);
-    let session = stage.first_session(&task);
+async fn works(setup: ClientSetup) {
+    let Some(fixture) = Fixture::start(Behaviour::Guided, &[("coder", setup, WORKER)]).await else { return };
+    let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
+    fixture.until_done(&task);
+    let session = fixture.first_session(&task);
     assert_eq!([&session["end_reason"], &session["dod_result"], &session["verdict"]], ["exited", "merged", "done"]);
     assert_eq!((session["exit_code"].as_i64(), texts(&session["artifacts"])), (Some(0), vec!["src/hello.md"]));
     let usage = &session["usage"];
     assert!(usage["input_tokens"].as_u64() > Some(0) && usage["output_tokens"].as_u64() > Some(0), "{session}");
-    assert_eq!(usage["cost_micros"].is_u64(), real.client == "claude-code", "only one tells: {session}");
+    assert_eq!(usage["cost_micros"].is_u64(), setup.client == "claude-code", "only one tells: {session}");
 
-    let steps = stage.world.json(&["session", "trace", session["id"].as_str().unwrap()]);
+    let steps = fixture.world.json(&["session", "trace", session["id"].as_str().unwrap()]);
     let step = |step: &Value| step["tool"].as_str().or(step["action"].as_str()).map(str::to_owned);
     let steps: Vec<_> = steps.as_array().unwrap().iter().filter_map(step).collect();
     // The actions between the calls are the answers of `get_next_action`.
@@ -287,39 +287,39 @@ async fn works(real: Real) {
         ["report_model", "report_model", "get_task", "get_my_task", "work", "report_completed", "logout", "logout"];
     assert_eq!(steps, [&["authenticate"], &told[..]].concat());
 
-    assert!(stage.world.read("src/hello.md").starts_with("# Greet\n"));
-    assert!(stage.world.git(&["log", "--format=%an"]).lines().any(|author| author == "coder"), "it committed itself");
-    stage.nothing_else_changed();
+    assert!(fixture.world.read("src/hello.md").starts_with("# Greet\n"));
+    assert!(fixture.world.git(&["log", "--format=%an"]).lines().any(|author| author == "coder"), "it committed itself");
+    fixture.nothing_else_changed();
 }
 
 /// A vendor that asks for patience gets it: the account is parked, and the task pays nothing.
-async fn is_rate_limited(real: Real) {
-    let Some(stage) = Stage::set(Behaviour::RateLimited, &[("coder", real, WORKER)]).await else { return };
-    let task = stage.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
-    let session = stage.first_session(&task);
+async fn is_rate_limited(setup: ClientSetup) {
+    let Some(fixture) = Fixture::start(Behaviour::RateLimited, &[("coder", setup, WORKER)]).await else { return };
+    let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
+    let session = fixture.first_session(&task);
     assert_eq!(session["verdict_detail"], json!({ "none": "rate_limited" }), "{session}");
-    let held = stage.held(&task, "coder").await;
-    assert_eq!([&held["action"], &held["reason"]], ["hold", "cooling_down"], "{held}");
-    let parked = format!("{} is rate limited until {}", real.client, held["until"].as_str().unwrap());
-    stage.until(&parked, || stage.up.told().contains(&parked).then_some(()));
-    let why = stage.world.ok(&["task", "why", &task]);
+    let staffing_of = fixture.staffing_of(&task, "coder").await;
+    assert_eq!([&staffing_of["action"], &staffing_of["reason"]], ["hold", "cooling_down"], "{staffing_of}");
+    let parked = format!("{} is rate limited until {}", setup.client, staffing_of["until"].as_str().unwrap());
+    fixture.until(&parked, || fixture.up.output().contains(&parked).then_some(()));
+    let why = fixture.world.ok(&["task", "why", &task]);
     assert!(why.contains("it is pausing until"), "{why}");
-    stage.nothing_else_changed();
+    fixture.nothing_else_changed();
 }
 
 /// A login that the vendor refuses is nobody's failed attempt: who set it up is told what to do.
-async fn is_logged_out(real: Real) {
-    let Some(stage) = Stage::set(Behaviour::Unauthorised, &[("coder", real, WORKER)]).await else { return };
-    let task = stage.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
-    let session = stage.first_session(&task);
+async fn is_logged_out(setup: ClientSetup) {
+    let Some(fixture) = Fixture::start(Behaviour::Unauthorised, &[("coder", setup, WORKER)]).await else { return };
+    let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
+    let session = fixture.first_session(&task);
     assert_eq!(session["end_reason"], "launch_failed", "{session}");
     assert_eq!(session["verdict_detail"], json!({ "none": "launch_failed" }), "{session}");
     let error = session["error"].as_str().unwrap();
-    assert!(error.starts_with(real.advice) && error.contains("The key is wrong."), "{error}");
-    let held = stage.held(&task, "coder").await;
-    assert_eq!([&held["action"], &held["reason"]], ["hold", "cooling_down"], "{held}");
-    stage.until("it is told", || stage.up.told().contains(real.advice).then_some(()));
-    stage.nothing_else_changed();
+    assert!(error.starts_with(setup.advice) && error.contains("The key is wrong."), "{error}");
+    let staffing_of = fixture.staffing_of(&task, "coder").await;
+    assert_eq!([&staffing_of["action"], &staffing_of["reason"]], ["hold", "cooling_down"], "{staffing_of}");
+    fixture.until("it is told", || fixture.up.output().contains(setup.advice).then_some(()));
+    fixture.nothing_else_changed();
 }
 
 /// T3, R1, R2, R5, R6, F45, F46, F47
@@ -398,13 +398,13 @@ async fn opencode_is_logged_out() {
 /// is nothing to find fault with afterwards.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_is_confined_to_its_scope() {
-    for real in [CLAUDE, CODEX] {
-        let Some(stage) = Stage::set(Behaviour::Guided, &[("coder", real, WORKER)]).await else { return };
-        let task = stage.task("Greet", "Write a greeting into `README.md`.", "coder");
-        let session = stage.first_session(&task);
+    for setup in [CLAUDE, CODEX] {
+        let Some(fixture) = Fixture::start(Behaviour::Guided, &[("coder", setup, WORKER)]).await else { return };
+        let task = fixture.task("Greet", "Write a greeting into `README.md`.", "coder");
+        let session = fixture.first_session(&task);
         assert_eq!(session["verdict_detail"], json!({ "rejected": "no_change" }), "{session}");
-        assert_eq!(stage.world.read("README.md"), "A shop.\n");
-        stage.nothing_else_changed();
+        assert_eq!(fixture.world.read("README.md"), "A shop.\n");
+        fixture.nothing_else_changed();
     }
 }
 
@@ -414,16 +414,16 @@ async fn a_client_is_confined_to_its_scope() {
 async fn a_team_of_three_vendors_works() {
     let worker = "hierarchy_type: worker\nparent: lead\ndecompose: never\nscope: {write: [\"work/**\"]}\n";
     let team = [("lead", CLAUDE, "hierarchy_type: manager\n"), ("reader", CODEX, worker), ("writer", GEMINI, worker)];
-    let Some(stage) = Stage::set(Behaviour::Guided, &team).await else { return };
-    let task = stage.task("Greet everybody", "Write greetings, each into a file of its own.", "lead");
-    stage.done(&task);
-    let children = stage.world.json(&["task", "list", "--parent", &task, "--all"]);
+    let Some(fixture) = Fixture::start(Behaviour::Guided, &team).await else { return };
+    let task = fixture.task("Greet everybody", "Write greetings, each into a file of its own.", "lead");
+    fixture.until_done(&task);
+    let children = fixture.world.json(&["task", "list", "--parent", &task, "--all"]);
     assert_eq!(column(&children, "status"), ["done", "done"]);
     let mut workers = column(&children, "assignee_id");
     workers.sort_unstable();
     assert_eq!(workers, ["reader", "writer"]);
     for child in column(&children, "id") {
-        assert!(stage.world.read(&format!("work/{child}.md")).contains(child));
+        assert!(fixture.world.read(&format!("work/{child}.md")).contains(child));
     }
-    stage.nothing_else_changed();
+    fixture.nothing_else_changed();
 }

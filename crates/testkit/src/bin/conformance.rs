@@ -8,7 +8,7 @@ use control::{Control, ProcessLifetime, SystemClock};
 use mcp::Mcp;
 use server::{HttpServer, ServerState};
 use store::MemoryStore;
-use testkit::conformance::Examined;
+use testkit::conformance::ConformanceServer;
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main(flavor = "current_thread")]
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let control = Control::new(Arc::new(MemoryStore::new()), Arc::new(SystemClock), ProcessLifetime::LongLived);
     let state = ServerState::open(control, CancellationToken::new()).await?;
     let server = HttpServer::bind(state.shutdown().clone(), &"127.0.0.1:0".parse()?, &[]).await?;
-    let routes = mcp::router(Examined(Mcp::new(state)), &server);
+    let routes = mcp::router(ConformanceServer(Mcp::new(state)), &server);
     let mut out = std::io::stdout();
     writeln!(out, "{}", serde_json::json!({ "mcp_url": server.mcp_url() }))?;
     out.flush()?;

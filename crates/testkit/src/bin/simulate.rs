@@ -32,9 +32,9 @@ fn main() -> ExitCode {
             }
             match run(seed + number, Plan { steps }) {
                 Ok(more) => stats += more,
-                Err(broken) => {
+                Err(violation) => {
                     stop.store(true, Ordering::Relaxed);
-                    println!("{broken}");
+                    println!("{violation}");
                 }
             }
             if number % 10_000 == 9_999 {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Browser;
-use super::logs::plain;
+use super::logs::text_of;
 
 /// The rules of WCAG 2.0, 2.1 and 2.2 on the levels A and AA, and good manners.
 const TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -24,9 +24,9 @@ impl Browser {
             let path = source.as_ref();
             let script = std::fs::read_to_string(path)
                 .unwrap_or_else(|problem| panic!("axe-core cannot be read from {}: {problem}", path.display()));
-            self.done("load axe-core", self.client.execute(&script, Vec::new()).await).await;
+            self.must("load axe-core", self.client.execute(&script, Vec::new()).await).await;
         }
-        let answer = self.done("run axe-core", self.client.execute_async(RUN, vec![json!(TAGS)]).await).await;
+        let answer = self.must("run axe-core", self.client.execute_async(RUN, vec![json!(TAGS)]).await).await;
         let Some(violations) = answer["violations"].as_array() else { panic!("axe-core gave up: {answer}") };
         violations.iter().flat_map(lines).collect()
     }
@@ -39,13 +39,13 @@ fn lines(violation: &Value) -> Vec<String> {
 }
 
 fn line(violation: &Value, node: &Value) -> String {
-    let selectors: Vec<String> = node["target"].as_array().into_iter().flatten().map(plain).collect();
-    let html: Vec<String> = plain(&node["html"]).split_whitespace().map(String::from).collect();
-    let (rule, impact) = (plain(&violation["id"]), plain(&violation["impact"]));
+    let selectors: Vec<String> = node["target"].as_array().into_iter().flatten().map(text_of).collect();
+    let html: Vec<String> = text_of(&node["html"]).split_whitespace().map(String::from).collect();
+    let (rule, impact) = (text_of(&violation["id"]), text_of(&violation["impact"]));
     let line = format!("{rule} ({impact}) at {}: {}", selectors.join(" "), html.join(" "));
     let measured = node["any"].as_array().into_iter().flatten().find(|check| !check["data"]["contrastRatio"].is_null());
     let Some(data) = measured.map(|check| &check["data"]) else { return line };
-    let (ratio, wanted) = (&data["contrastRatio"], plain(&data["expectedContrastRatio"]));
-    let (ink, paper) = (plain(&data["fgColor"]), plain(&data["bgColor"]));
+    let (ratio, wanted) = (&data["contrastRatio"], text_of(&data["expectedContrastRatio"]));
+    let (ink, paper) = (text_of(&data["fgColor"]), text_of(&data["bgColor"]));
     format!("{line} [contrast {ratio}:1 of {ink} on {paper}, wanted {wanted}]")
 }

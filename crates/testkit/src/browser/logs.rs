@@ -11,19 +11,19 @@ impl Browser {
     ///
     /// Chromium counts answers of 400 and above and violations of the content policy among them.
     pub async fn console_errors(&self) -> Vec<String> {
-        self.done("tell its console errors", self.severe().await).await
+        self.must("tell its console errors", self.severe().await).await
     }
 
     /// Every address asked for, by any tab and in this order, since the last call.
     pub async fn requests(&self) -> Vec<String> {
-        let entries = self.done("tell its requests", self.log("performance").await).await;
+        let entries = self.must("tell its requests", self.log("performance").await).await;
         entries.iter().filter_map(requested).collect()
     }
 
     pub(super) async fn severe(&self) -> Result<Vec<String>, CmdError> {
         let entries = self.log("browser").await?;
         let severe = entries.iter().filter(|entry| entry["level"] == "SEVERE");
-        Ok(severe.map(|entry| plain(&entry["message"])).collect())
+        Ok(severe.map(|entry| text_of(&entry["message"])).collect())
     }
 
     async fn log(&self, kind: &str) -> Result<Vec<Value>, CmdError> {
@@ -41,10 +41,10 @@ fn requested(entry: &Value) -> Option<String> {
         "Network.webSocketCreated" => &event["params"]["url"],
         _ => return None,
     };
-    Some(plain(address))
+    Some(text_of(address))
 }
 
 /// A string without its quotation marks.
-pub(super) fn plain(value: &Value) -> String {
+pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

@@ -12,7 +12,7 @@ pub(super) struct Catalogue {
 
 /// What a text names.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found<'a> {
+pub(super) struct CitedIds<'a> {
     pub(super) known: BTreeSet<&'a str>,
     /// Of a family that exists, such as `N2.99`: most likely a mistake.
     pub(super) unknown: BTreeSet<String>,
@@ -46,8 +46,8 @@ impl Catalogue {
         self.ids.iter().map(String::as_str)
     }
 
-    pub(super) fn find(&self, text: &str) -> Found<'_> {
-        let mut found = Found::default();
+    pub(super) fn find(&self, text: &str) -> CitedIds<'_> {
+        let mut found = CitedIds::default();
         let mut before: Option<(usize, usize)> = None;
         for name in names(text) {
             let id = &text[name.clone()];

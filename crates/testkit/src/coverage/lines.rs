@@ -15,7 +15,7 @@ pub(super) enum Line {
 
 /// What the end of a line leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum LexerState {
     Code,
     /// `/* …`, so many deep.
     Comment(u32),
@@ -25,33 +25,33 @@ enum Open {
 }
 
 pub(super) fn lines(source: &str) -> Vec<Line> {
-    let mut open = Open::Code;
-    source.lines().map(|line| split(line, &mut open)).collect()
+    let mut state = LexerState::Code;
+    source.lines().map(|line| split(line, &mut state)).collect()
 }
 
-fn split(line: &str, open: &mut Open) -> Line {
+fn split(line: &str, state: &mut LexerState) -> Line {
     let mut code = String::new();
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
-        match *open {
-            Open::Comment(depth) => rest = in_comment(rest, depth, open),
-            Open::Text => rest = in_text(rest, open),
-            Open::Raw(hashes) => rest = in_raw(rest, hashes, open),
-            Open::Code => {
+        match *state {
+            LexerState::Comment(depth) => rest = in_comment(rest, depth, state),
+            LexerState::Text => rest = in_text(rest, state),
+            LexerState::Raw(hashes) => rest = in_raw(rest, hashes, state),
+            LexerState::Code => {
                 if let Some(comment) = rest.strip_prefix("//") {
                     return if code.trim().is_empty() { comment_line(comment) } else { Line::Code(code) };
                 } else if let Some(after) = rest.strip_prefix("/*") {
-                    (*open, rest) = (Open::Comment(1), after);
+                    (*state, rest) = (LexerState::Comment(1), after);
                 } else if let Some((hashes, after)) = raw_begins(rest, &code) {
                     code.push('"');
-                    (*open, rest) = (Open::Raw(hashes), after);
+                    (*state, rest) = (LexerState::Raw(hashes), after);
                 } else if let Some(after) = character(rest) {
                     rest = after;
                 } else {
                     code.push(c);
                     rest = &rest[c.len_utf8()..];
                     if c == '"' {
-                        *open = Open::Text;
+                        *state = LexerState::Text;
                     }
                 }
             }
@@ -68,36 +68,36 @@ fn comment_line(comment: &str) -> Line {
     }
 }
 
-fn in_comment<'t>(rest: &'t str, depth: u32, open: &mut Open) -> &'t str {
+fn in_comment<'t>(rest: &'t str, depth: u32, state: &mut LexerState) -> &'t str {
     let Some(at) = rest.find(['*', '/']) else { return "" };
     let rest = &rest[at..];
     if let Some(after) = rest.strip_prefix("*/") {
-        *open = if depth > 1 { Open::Comment(depth - 1) } else { Open::Code };
+        *state = if depth > 1 { LexerState::Comment(depth - 1) } else { LexerState::Code };
         after
     } else if let Some(after) = rest.strip_prefix("/*") {
-        *open = Open::Comment(depth + 1);
+        *state = LexerState::Comment(depth + 1);
         after
     } else {
         &rest[1..]
     }
 }
 
-fn in_text<'t>(rest: &'t str, open: &mut Open) -> &'t str {
+fn in_text<'t>(rest: &'t str, state: &mut LexerState) -> &'t str {
     let Some(at) = rest.find(['"', '\\']) else { return "" };
     let mut after = rest[at..].chars();
     if after.next() == Some('"') {
-        *open = Open::Code;
+        *state = LexerState::Code;
     } else {
         after.next();
     }
     after.as_str()
 }
 
-fn in_raw<'t>(rest: &'t str, hashes: usize, open: &mut Open) -> &'t str {
+fn in_raw<'t>(rest: &'t str, hashes: usize, state: &mut LexerState) -> &'t str {
     let end = format!("\"{}", "#".repeat(hashes));
     match rest.find(&end) {
         Some(at) => {
-            *open = Open::Code;
+            *state = LexerState::Code;
             &rest[at + end.len()..]
         }
         None => "",

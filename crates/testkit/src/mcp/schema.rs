@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 /// Where and why a value does not fit.
-pub(super) fn misfit(schema: &Value, value: &Value) -> Option<String> {
+pub(super) fn mismatch(schema: &Value, value: &Value) -> Option<String> {
     if let Some(choices) = schema["anyOf"].as_array() {
-        let fits = choices.iter().any(|choice| misfit(choice, value).is_none());
+        let fits = choices.iter().any(|choice| mismatch(choice, value).is_none());
         return (!fits).then(|| format!("none of the choices: {value}"));
     }
     if schema.get("format").is_some() {
@@ -20,11 +20,11 @@ pub(super) fn misfit(schema: &Value, value: &Value) -> Option<String> {
             let missing = required.filter(|name| !fields.contains_key(*name)).map(|name| format!("no `{name}`"));
             let inner = fields.iter().filter_map(|(name, field)| {
                 let known = schema["properties"].get(name).or_else(|| schema.get("additionalProperties"));
-                misfit(known?, field).map(|wrong| format!("{name}: {wrong}"))
+                mismatch(known?, field).map(|wrong| format!("{name}: {wrong}"))
             });
             missing.chain(inner).next()
         }
-        Value::Array(items) => items.iter().find_map(|item| misfit(&schema["items"], item)),
+        Value::Array(items) => items.iter().find_map(|item| mismatch(&schema["items"], item)),
         _ => None,
     }
 }
@@ -50,7 +50,7 @@ fn is_of_type(wanted: &Value, value: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::misfit;
+    use super::mismatch;
 
     #[test]
     fn what_is_missing_or_of_another_type_is_named() {
@@ -59,7 +59,7 @@ mod tests {
             "b": { "type": "array", "items": { "type": "integer" } },
             "c": { "anyOf": [{ "type": "boolean" }, { "type": "null" }] },
         } });
-        let wrong = |value| misfit(&schema, &value).is_some();
+        let wrong = |value| mismatch(&schema, &value).is_some();
         assert!(!wrong(json!({ "a": null, "b": [1, 2], "c": true, "more": 1 })));
         assert!(wrong(json!({})));
         assert!(wrong(json!({ "a": 1 })));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Entry, Made, Move, Offered, texts};
+use super::conversation::{ClientTool, Conversation, Entry, ToolCall, Turn, texts};
 use super::reply::{Ids, Reply, events};
 
 pub(super) fn read(request: &Value) -> Conversation {
@@ -11,25 +11,25 @@ pub(super) fn read(request: &Value) -> Conversation {
     let mut entries = Vec::new();
     for message in messages {
         if let (Some("user"), Value::String(text)) = (message["role"].as_str(), &message["content"]) {
-            entries.push(Entry::Said(text.clone()));
+            entries.push(Entry::User(text.clone()));
         }
         // What comes with results is the client's remark ("Tool loaded."), not the user's word.
         let remarks = blocks(std::slice::from_ref(message)).any(|(_, block)| block["type"] == "tool_result");
         for (role, block) in blocks(std::slice::from_ref(message)) {
             match (role, block["type"].as_str()) {
                 ("user", Some("text")) if !remarks => {
-                    entries.push(Entry::Said(block["text"].as_str().unwrap_or("").to_owned()));
+                    entries.push(Entry::User(block["text"].as_str().unwrap_or("").to_owned()));
                 }
                 ("assistant", Some("tool_use")) => {
                     let answered = results.iter().find(|(_, result)| result["tool_use_id"] == block["id"]);
-                    entries.push(Entry::Made(made(block, answered.map(|(_, result)| *result))));
+                    entries.push(Entry::Call(tool_call(block, answered.map(|(_, result)| *result))));
                 }
                 _ => {}
             }
         }
     }
     let tools = request["tools"].as_array().into_iter().flatten();
-    let tools = tools.filter_map(|tool| tool["name"].as_str().map(Offered::named)).collect();
+    let tools = tools.filter_map(|tool| tool["name"].as_str().map(ClientTool::named)).collect();
     Conversation::new("anthropic", request, entries, tools)
 }
 
@@ -40,25 +40,25 @@ fn blocks(messages: &[Value]) -> impl Iterator<Item = (&str, &Value)> {
     })
 }
 
-fn made(call: &Value, result: Option<&Value>) -> Made {
-    Made {
-        tool: Offered::named(call["name"].as_str().unwrap_or("")),
+fn tool_call(call: &Value, result: Option<&Value>) -> ToolCall {
+    ToolCall {
+        tool: ClientTool::named(call["name"].as_str().unwrap_or("")),
         arguments: call["input"].clone(),
         result: result.map_or_else(String::new, |result| texts(&result["content"]).join("\n")),
         failed: result.is_some_and(|result| result["is_error"] == true),
     }
 }
 
-pub(super) fn reply(request: &Value, next: &Move, ids: &Ids) -> Reply {
+pub(super) fn reply(request: &Value, next: &Turn, ids: &Ids) -> Reply {
     let block = match next {
-        Move::Say(text) => json!({ "type": "text", "text": text }),
-        Move::Call { tool, arguments } => {
+        Turn::Say(text) => json!({ "type": "text", "text": text }),
+        Turn::Call { tool, arguments } => {
             json!({ "type": "tool_use", "id": ids.next("toolu"), "name": tool.full(), "input": arguments })
         }
     };
     let reason = match next {
-        Move::Say(_) => "end_turn",
-        Move::Call { .. } => "tool_use",
+        Turn::Say(_) => "end_turn",
+        Turn::Call { .. } => "tool_use",
     };
     let mut message = json!({
         "id": ids.next("msg"), "type": "message", "role": "assistant", "model": request["model"],
@@ -74,13 +74,13 @@ pub(super) fn reply(request: &Value, next: &Move, ids: &Ids) -> Reply {
     streamed(message, next, block, reason)
 }
 
-fn streamed(message: Value, next: &Move, mut block: Value, reason: &str) -> Reply {
+fn streamed(message: Value, next: &Turn, mut block: Value, reason: &str) -> Reply {
     let delta = match next {
-        Move::Say(text) => {
+        Turn::Say(text) => {
             block["text"] = json!("");
             json!({ "type": "text_delta", "text": text })
         }
-        Move::Call { arguments, .. } => {
+        Turn::Call { arguments, .. } => {
             block["input"] = json!({});
             json!({ "type": "input_json_delta", "partial_json": arguments.to_string() })
         }
@@ -117,16 +117,19 @@ mod tests {
             ],
             "tools": [{ "name": "mcp__s__authenticate" }, { "name": "mcp__s__get_next_action" }],
         });
-        let talk = read(&request);
-        assert_eq!((talk.named("agent"), talk.named("project")), (Some("coder".into()), Some("web".into())));
-        assert_eq!(talk.calls.len(), 1);
-        assert_eq!((talk.calls[0].answer(), talk.calls[0].failed), (json!({ "code": "x" }), true));
-        assert_eq!(talk.asked(&talk.calls[0]), Some(board::Tool::Authenticate));
+        let conversation = read(&request);
+        assert_eq!(
+            (conversation.word_after("agent"), conversation.word_after("project")),
+            (Some("coder".into()), Some("web".into()))
+        );
+        assert_eq!(conversation.calls.len(), 1);
+        assert_eq!((conversation.calls[0].answer(), conversation.calls[0].failed), (json!({ "code": "x" }), true));
+        assert_eq!(conversation.saihai_tool(&conversation.calls[0]), Some(board::Tool::Authenticate));
     }
 
     #[test]
     fn a_call_is_streamed_in_the_order_of_the_api() {
-        let next = Move::Call { tool: Offered::named("Bash"), arguments: json!({ "command": "ls" }) };
+        let next = Turn::Call { tool: ClientTool::named("Bash"), arguments: json!({ "command": "ls" }) };
         let reply = reply(&json!({ "model": "m", "stream": true }), &next, &Ids::new());
         let names: Vec<_> = reply.body.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
         let order = ["message_start", "content_block_start", "content_block_delta", "content_block_stop"];

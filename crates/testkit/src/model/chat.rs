@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Entry, Made, Move, Offered, arguments, texts};
+use super::conversation::{ClientTool, Conversation, Entry, ToolCall, Turn, arguments, texts};
 use super::reply::{Ids, Reply, lines};
 
 pub(super) fn read(request: &Value) -> Conversation {
@@ -10,35 +10,35 @@ pub(super) fn read(request: &Value) -> Conversation {
     let mut entries = Vec::new();
     for message in messages {
         match message["role"].as_str() {
-            Some("user") => entries.extend(texts(&message["content"]).into_iter().map(Entry::Said)),
+            Some("user") => entries.extend(texts(&message["content"]).into_iter().map(Entry::User)),
             Some("assistant") => {
                 for call in message["tool_calls"].as_array().into_iter().flatten() {
                     let answered = messages.iter().find(|other| other["tool_call_id"] == call["id"]);
-                    entries.push(Entry::Made(made(call, answered)));
+                    entries.push(Entry::Call(tool_call(call, answered)));
                 }
             }
             _ => {}
         }
     }
     let tools = request["tools"].as_array().into_iter().flatten();
-    let tools = tools.filter_map(|tool| tool["function"]["name"].as_str().map(Offered::named)).collect();
+    let tools = tools.filter_map(|tool| tool["function"]["name"].as_str().map(ClientTool::named)).collect();
     Conversation::new("openai", request, entries, tools)
 }
 
-fn made(call: &Value, answered: Option<&Value>) -> Made {
+fn tool_call(call: &Value, answered: Option<&Value>) -> ToolCall {
     let result = answered.map_or_else(String::new, |message| texts(&message["content"]).join("\n"));
-    Made {
-        tool: Offered::named(call["function"]["name"].as_str().unwrap_or("")),
+    ToolCall {
+        tool: ClientTool::named(call["function"]["name"].as_str().unwrap_or("")),
         arguments: arguments(&call["function"]["arguments"]),
         failed: result.starts_with("Error"),
         result,
     }
 }
 
-pub(super) fn reply(request: &Value, next: &Move, ids: &Ids) -> Reply {
+pub(super) fn reply(request: &Value, next: &Turn, ids: &Ids) -> Reply {
     let (message, reason) = match next {
-        Move::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Move::Call { tool, arguments } => {
+        Turn::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        Turn::Call { tool, arguments } => {
             let function = json!({ "name": tool.full(), "arguments": arguments.to_string() });
             let call = json!({ "index": 0, "id": ids.next("call"), "type": "function", "function": function });
             (json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
@@ -78,10 +78,10 @@ mod tests {
             ],
             "tools": [{ "type": "function", "function": { "name": "s_get_next_action" } }],
         });
-        let talk = read(&request);
-        assert_eq!(talk.calls[0].arguments, json!({ "agent_id": "a" }));
-        assert_eq!(talk.calls[0].answer(), json!({ "success": true }));
-        let next = Move::Call { tool: Offered::named("s_get_next_action"), arguments: json!({}) };
+        let conversation = read(&request);
+        assert_eq!(conversation.calls[0].arguments, json!({ "agent_id": "a" }));
+        assert_eq!(conversation.calls[0].answer(), json!({ "success": true }));
+        let next = Turn::Call { tool: ClientTool::named("s_get_next_action"), arguments: json!({}) };
         let reply = reply(&request, &next, &Ids::new());
         assert!(reply.body.contains(r#""finish_reason":"tool_calls""#), "{}", reply.body);
         assert!(reply.body.ends_with("data: [DONE]\n\n"));

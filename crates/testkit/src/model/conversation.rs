@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 /// A tool that the client offers; codex groups those of a server in a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct ClientTool {
     pub name: String,
     pub namespace: Option<String>,
 }
 
 /// A call that the model made earlier, and what came back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Made {
-    pub tool: Offered,
+pub struct ToolCall {
+    pub tool: ClientTool,
     pub arguments: Value,
     pub result: String,
     /// The client said that the call failed.
@@ -24,8 +24,8 @@ pub struct Made {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// By the user.
-    Said(String),
-    Made(Made),
+    User(String),
+    Call(ToolCall),
 }
 
 /// Everything a model goes by.
@@ -36,20 +36,20 @@ pub struct Conversation {
     /// What the user said last.
     pub prompt: String,
     /// The calls since then.
-    pub calls: Vec<Made>,
-    pub tools: Vec<Offered>,
+    pub calls: Vec<ToolCall>,
+    pub tools: Vec<ClientTool>,
     /// The request as it came, for what clients tell in passing.
     pub request: String,
 }
 
 /// What the model does now.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Move {
-    Call { tool: Offered, arguments: Value },
+pub enum Turn {
+    Call { tool: ClientTool, arguments: Value },
     Say(String),
 }
 
-impl Offered {
+impl ClientTool {
     pub fn named(name: &str) -> Self {
         Self { name: name.into(), namespace: None }
     }
@@ -63,7 +63,7 @@ impl Offered {
     }
 }
 
-impl Made {
+impl ToolCall {
     /// The JSON in the result, whatever a client has put around it.
     pub fn answer(&self) -> Value {
         let starts = self.result.match_indices('{').map(|(at, _)| &self.result[at..]);
@@ -76,17 +76,17 @@ impl Made {
 }
 
 impl Conversation {
-    pub fn new(provider: &'static str, request: &Value, entries: Vec<Entry>, tools: Vec<Offered>) -> Self {
+    pub fn new(provider: &'static str, request: &Value, entries: Vec<Entry>, tools: Vec<ClientTool>) -> Self {
         let (mut prompt, mut calls) = (String::new(), Vec::new());
         for entry in entries {
             match entry {
                 // Clients add remarks of their own as if the user had made them.
-                Entry::Said(text) if text.trim_start().starts_with('<') || text.trim().is_empty() => {}
-                Entry::Said(text) => {
+                Entry::User(text) if text.trim_start().starts_with('<') || text.trim().is_empty() => {}
+                Entry::User(text) => {
                     prompt = text;
                     calls.clear();
                 }
-                Entry::Made(made) => calls.push(made),
+                Entry::Call(call) => calls.push(call),
             }
         }
         let model = request["model"].as_str().unwrap_or("scripted").to_owned();
@@ -94,7 +94,7 @@ impl Conversation {
     }
 
     /// The word after `label` in what the user said: `coder` for `agent` in "You are agent coder".
-    pub fn named(&self, label: &str) -> Option<String> {
+    pub fn word_after(&self, label: &str) -> Option<String> {
         let words: Vec<_> = self.prompt.split_whitespace().collect();
         let at = words.windows(2).find(|pair| pair[0].eq_ignore_ascii_case(label))?;
         let name = at[1].trim_matches(|c: char| !c.is_alphanumeric());
@@ -117,26 +117,26 @@ impl Conversation {
     }
 
     /// A tool of Saihai's, as this client calls it.
-    pub fn offered(&self, tool: Tool) -> Option<&Offered> {
+    pub fn tool_named(&self, tool: Tool) -> Option<&ClientTool> {
         let wanted = format!("{}{}", self.prefix()?, tool.as_str());
         self.tools.iter().find(|offered| offered.full() == wanted)
     }
 
     /// Which tool of Saihai's a call was for.
-    pub fn asked(&self, made: &Made) -> Option<Tool> {
+    pub fn saihai_tool(&self, call: &ToolCall) -> Option<Tool> {
         let prefix = self.prefix().unwrap_or_default();
-        let full = made.tool.full();
+        let full = call.tool.full();
         let own = full.strip_prefix(&prefix).unwrap_or(&full);
         Tool::ALL.iter().copied().find(|tool| tool.as_str() == own)
     }
 
     /// The client's own tool by one of its names.
-    pub fn own(&self, names: &[&str]) -> Option<&Offered> {
+    pub fn client_tool(&self, names: &[&str]) -> Option<&ClientTool> {
         self.tools.iter().find(|tool| tool.namespace.is_none() && names.contains(&tool.name.as_str()))
     }
 
     /// Tools that must be asked for before they can be called: a word that ends like Saihai's.
-    pub fn deferred(&self) -> Option<String> {
+    pub fn deferred_prefix(&self) -> Option<String> {
         let next = Tool::GetNextAction.as_str();
         let part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let mut words = self.request.split(|c| !part(c)).filter_map(|word| word.find("mcp__").map(|at| &word[at..]));

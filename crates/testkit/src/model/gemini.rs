@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Entry, Made, Move, Offered};
+use super::conversation::{ClientTool, Conversation, Entry, ToolCall, Turn};
 use super::reply::{Ids, Reply, lines};
 
 pub(super) fn read(request: &Value) -> Conversation {
@@ -22,32 +22,32 @@ pub(super) fn read(request: &Value) -> Conversation {
     for (role, part) in &parts {
         if let Some(call) = part.get("functionCall") {
             let at = responses.iter().position(|response| response["name"] == call["name"]);
-            entries.push(Entry::Made(made(call, at.and_then(|at| responses.remove(at)))));
+            entries.push(Entry::Call(tool_call(call, at.and_then(|at| responses.remove(at)))));
         } else if let (&"user", Some(text)) = (role, part["text"].as_str()) {
-            entries.push(Entry::Said(text.to_owned()));
+            entries.push(Entry::User(text.to_owned()));
         }
     }
     let declared = request["tools"].as_array().into_iter().flatten();
     let declared = declared.flat_map(|tool| tool["functionDeclarations"].as_array().into_iter().flatten());
-    let tools = declared.filter_map(|tool| tool["name"].as_str().map(Offered::named)).collect();
+    let tools = declared.filter_map(|tool| tool["name"].as_str().map(ClientTool::named)).collect();
     Conversation::new("google", request, entries, tools)
 }
 
-fn made(call: &Value, response: Option<&Value>) -> Made {
+fn tool_call(call: &Value, response: Option<&Value>) -> ToolCall {
     let response = response.map_or(&Value::Null, |response| &response["response"]);
     let told = ["output", "error"].iter().find_map(|name| response[*name].as_str());
-    Made {
-        tool: Offered::named(call["name"].as_str().unwrap_or("")),
+    ToolCall {
+        tool: ClientTool::named(call["name"].as_str().unwrap_or("")),
         arguments: call["args"].clone(),
         result: told.map_or_else(|| response.to_string(), str::to_owned),
         failed: response.get("error").is_some(),
     }
 }
 
-pub(super) fn reply(request: &Value, next: &Move, ids: &Ids, streamed: Streamed) -> Reply {
+pub(super) fn reply(request: &Value, next: &Turn, ids: &Ids, delivery: Delivery) -> Reply {
     let part = match next {
-        Move::Say(text) => json!({ "text": text }),
-        Move::Call { tool, arguments } => {
+        Turn::Say(text) => json!({ "text": text }),
+        Turn::Call { tool, arguments } => {
             json!({ "functionCall": { "id": ids.next("call"), "name": tool.full(), "args": arguments } })
         }
     };
@@ -56,25 +56,25 @@ pub(super) fn reply(request: &Value, next: &Move, ids: &Ids, streamed: Streamed)
         "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120 },
         "modelVersion": request["model"], "responseId": ids.next("resp"),
     });
-    match streamed {
-        Streamed::Events => Reply::stream(lines(&[chunk])),
-        Streamed::Whole => Reply::json(&chunk),
+    match delivery {
+        Delivery::Events => Reply::stream(lines(&[chunk])),
+        Delivery::Whole => Reply::json(&chunk),
     }
 }
 
 /// Which of the two endpoints was called.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Streamed {
+pub(super) enum Delivery {
     Events,
     Whole,
 }
 
 /// The model and the endpoint in `/v1beta/models/MODEL:streamGenerateContent`.
-pub(super) fn endpoint(path: &str) -> Option<(&str, Streamed)> {
+pub(super) fn endpoint(path: &str) -> Option<(&str, Delivery)> {
     let (model, what) = path.strip_prefix("/v1beta/models/")?.rsplit_once(':')?;
     match what {
-        "streamGenerateContent" => Some((model, Streamed::Events)),
-        "generateContent" => Some((model, Streamed::Whole)),
+        "streamGenerateContent" => Some((model, Delivery::Events)),
+        "generateContent" => Some((model, Delivery::Whole)),
         _ => None,
     }
 }
@@ -98,16 +98,16 @@ mod tests {
             ],
             "tools": [{ "functionDeclarations": [{ "name": "mcp_s_get_next_action" }] }],
         });
-        let talk = read(&request);
-        let answers: Vec<_> = talk.calls.iter().map(Made::answer).collect();
+        let conversation = read(&request);
+        let answers: Vec<_> = conversation.calls.iter().map(ToolCall::answer).collect();
         assert_eq!(answers, [json!({ "n": 1 }), json!({ "n": 2 })]);
-        assert_eq!(talk.prefix().as_deref(), Some("mcp_s_"));
+        assert_eq!(conversation.prefix().as_deref(), Some("mcp_s_"));
     }
 
     #[test]
     fn the_endpoint_names_the_model() {
         let path = "/v1beta/models/gemini-2.5-flash:streamGenerateContent";
-        assert!(matches!(endpoint(path), Some(("gemini-2.5-flash", Streamed::Events))));
+        assert!(matches!(endpoint(path), Some(("gemini-2.5-flash", Delivery::Events))));
         assert!(endpoint("/v1/messages").is_none());
     }
 }

@@ -5,16 +5,16 @@
 use board::Tool;
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Made, Move, Offered};
+use super::conversation::{ClientTool, Conversation, ToolCall, Turn};
 
 /// A model that is refused so often has no way on.
-const PATIENCE: usize = 5;
+const MAX_REFUSALS: usize = 5;
 
 const WRITE: [&str; 3] = ["Write", "write_file", "write"];
 const SHELL: [&str; 5] = ["Bash", "exec_command", "run_shell_command", "bash", "shell"];
 
 /// A step of the model, before it is put into a client's words.
-enum Doing {
+enum Action {
     Ask(Tool, Value),
     Write { path: String, content: String },
     Shell(String),
@@ -22,158 +22,161 @@ enum Doing {
 }
 
 /// The next move in a conversation.
-pub fn guided(talk: &Conversation) -> Move {
-    if talk.tools.is_empty() {
-        return Move::Say("A task".into());
+pub fn guided(conversation: &Conversation) -> Turn {
+    if conversation.tools.is_empty() {
+        return Turn::Say("A task".into());
     }
-    if talk.prefix().is_none() {
-        return look_for_tools(talk);
+    if conversation.prefix().is_none() {
+        return look_for_tools(conversation);
     }
-    match next(talk) {
-        Doing::Say(text) => Move::Say(text),
-        Doing::Ask(tool, arguments) => match talk.offered(tool) {
-            Some(offered) => Move::Call { tool: offered.clone(), arguments: with_token(talk, arguments) },
-            None => Move::Say(format!("I was not given {}.", tool.as_str())),
+    match next(conversation) {
+        Action::Say(text) => Turn::Say(text),
+        Action::Ask(tool, arguments) => match conversation.tool_named(tool) {
+            Some(offered) => Turn::Call { tool: offered.clone(), arguments: with_token(conversation, arguments) },
+            None => Turn::Say(format!("I was not given {}.", tool.as_str())),
         },
-        Doing::Write { path, content } => write(talk, &path, &content),
-        Doing::Shell(command) => shell(talk, &command),
+        Action::Write { path, content } => write(conversation, &path, &content),
+        Action::Shell(command) => shell(conversation, &command),
     }
 }
 
 /// Some clients list the tools of servers by name only, until they are searched for.
-fn look_for_tools(talk: &Conversation) -> Move {
-    let search = talk.own(&["ToolSearch"]);
-    let searched = talk.calls.iter().any(|made| made.tool.name == "ToolSearch");
-    match (search, talk.deferred()) {
+fn look_for_tools(conversation: &Conversation) -> Turn {
+    let search = conversation.client_tool(&["ToolSearch"]);
+    let searched = conversation.calls.iter().any(|call| call.tool.name == "ToolSearch");
+    match (search, conversation.deferred_prefix()) {
         (Some(search), Some(prefix)) if !searched => {
             let names: Vec<_> = Tool::ALL.iter().map(|tool| format!("{prefix}{}", tool.as_str())).collect();
             let arguments = json!({ "query": format!("select:{}", names.join(",")), "max_results": names.len() });
-            Move::Call { tool: search.clone(), arguments }
+            Turn::Call { tool: search.clone(), arguments }
         }
-        _ => Move::Say("I see no tools of Saihai.".into()),
+        _ => Turn::Say("I see no tools of Saihai.".into()),
     }
 }
 
-fn next(talk: &Conversation) -> Doing {
-    let refused = |made: &&Made| talk.asked(made).is_some() && refusal(made).is_some();
-    if talk.calls.iter().filter(refused).count() >= PATIENCE {
-        return Doing::Say("I am refused again and again, so I stop.".into());
+fn next(conversation: &Conversation) -> Action {
+    let refused = |call: &&ToolCall| conversation.saihai_tool(call).is_some() && refusal(call).is_some();
+    if conversation.calls.iter().filter(refused).count() >= MAX_REFUSALS {
+        return Action::Say("I am refused again and again, so I stop.".into());
     }
-    let Some(greeting) = last(talk, Tool::Authenticate) else { return authenticate(talk) };
-    if let Some(why) = refusal(&talk.calls[greeting]) {
-        return Doing::Say(format!("I could not authenticate: {why}"));
+    let Some(greeting) = last(conversation, Tool::Authenticate) else { return authenticate(conversation) };
+    if let Some(why) = refusal(&conversation.calls[greeting]) {
+        return Action::Say(format!("I could not authenticate: {why}"));
     }
-    let Some(asked) = last(talk, Tool::GetNextAction) else { return ask(Tool::GetNextAction) };
-    if let Some(why) = refusal(&talk.calls[asked]) {
-        return Doing::Say(format!("I am not told what to do: {why}"));
+    let Some(asked) = last(conversation, Tool::GetNextAction) else { return ask(Tool::GetNextAction) };
+    if let Some(why) = refusal(&conversation.calls[asked]) {
+        return Action::Say(format!("I am not told what to do: {why}"));
     }
-    let (answer, since) = (talk.calls[asked].answer(), &talk.calls[asked + 1..]);
-    if since.iter().any(|made| talk.asked(made) == Some(Tool::Logout)) {
-        return Doing::Say("I did what I was told, and logged out.".into());
+    let (answer, since) = (conversation.calls[asked].answer(), &conversation.calls[asked + 1..]);
+    if since.iter().any(|call| conversation.saihai_tool(call) == Some(Tool::Logout)) {
+        return Action::Say("I did what I was told, and logged out.".into());
     }
-    if since.last().is_some_and(|made| refused(&made)) {
+    if since.last().is_some_and(|call| refused(&call)) {
         return ask(Tool::GetNextAction);
     }
-    plan(talk, &answer, since).into_iter().nth(since.len()).unwrap_or_else(|| ask(Tool::GetNextAction))
+    plan(conversation, &answer, since).into_iter().nth(since.len()).unwrap_or_else(|| ask(Tool::GetNextAction))
 }
 
 /// Everything to be done about an answer, in order, as far as it is known yet.
-fn plan(talk: &Conversation, answer: &Value, since: &[Made]) -> Vec<Doing> {
+fn plan(conversation: &Conversation, answer: &Value, since: &[ToolCall]) -> Vec<Action> {
     let step = &answer["subtask"]["id"];
     match answer["action"].as_str().unwrap_or("") {
         "report_model" => {
-            vec![Doing::Ask(Tool::ReportModel, json!({ "provider": talk.provider, "model_id": talk.model }))]
+            vec![Action::Ask(
+                Tool::ReportModel,
+                json!({ "provider": conversation.provider, "model_id": conversation.model }),
+            )]
         }
         "get_task" => vec![ask(Tool::GetMyTask)],
-        "create_subtasks" => vec![split(talk, answer)],
+        "create_subtasks" => vec![split(conversation, answer)],
         "start_subtask" => {
-            vec![Doing::Ask(Tool::UpdateTaskStatus, json!({ "task_id": step, "status": "in_progress" }))]
+            vec![Action::Ask(Tool::UpdateTaskStatus, json!({ "task_id": step, "status": "in_progress" }))]
         }
         "execute_subtask" => {
-            let done = Doing::Ask(Tool::UpdateTaskStatus, json!({ "task_id": step, "status": "done" }));
-            work(talk, &answer["subtask"], since, done)
+            let done = Action::Ask(Tool::UpdateTaskStatus, json!({ "task_id": step, "status": "done" }));
+            work(conversation, &answer["subtask"], since, done)
         }
-        "work" => work(talk, &answer["task"], since, report("It is written and committed.")),
+        "work" => work(conversation, &answer["task"], since, report("It is written and committed.")),
         "report_completion" => vec![report("Every step is done.")],
-        "situational_awareness" => vec![Doing::Ask(Tool::SelectAction, json!({ "action": choice(answer) }))],
+        "situational_awareness" => vec![Action::Ask(Tool::SelectAction, json!({ "action": choice(answer) }))],
         "start" => start(since),
         "review_and_resolve_blocks" => {
             let stuck = json!({ "result": "blocked", "summary": "Nothing can be started." });
-            vec![Doing::Ask(Tool::ReportCompleted, stuck)]
+            vec![Action::Ask(Tool::ReportCompleted, stuck)]
         }
         "get_pending_messages" => {
             let reply = json!({ "to": "owner", "content": "I have read it." });
-            vec![ask(Tool::GetPendingMessages), Doing::Ask(Tool::SendMessage, reply)]
+            vec![ask(Tool::GetPendingMessages), Action::Ask(Tool::SendMessage, reply)]
         }
         "logout" | "stop" | "wait" => vec![ask(Tool::Logout)],
         "wait_for_messages" | "adjust" => Vec::new(),
-        unknown => vec![Doing::Say(format!("I do not know what `{unknown}` is."))],
+        unknown => vec![Action::Say(format!("I do not know what `{unknown}` is."))],
     }
 }
 
-fn authenticate(talk: &Conversation) -> Doing {
+fn authenticate(conversation: &Conversation) -> Action {
     let mut who = json!({});
     for (argument, label) in [("agent_id", "agent"), ("project_id", "project")] {
-        if let Some(name) = talk.named(label) {
+        if let Some(name) = conversation.word_after(label) {
             who[argument] = json!(name);
         }
     }
-    Doing::Ask(Tool::Authenticate, who)
+    Action::Ask(Tool::Authenticate, who)
 }
 
-fn ask(tool: Tool) -> Doing {
-    Doing::Ask(tool, json!({}))
+fn ask(tool: Tool) -> Action {
+    Action::Ask(tool, json!({}))
 }
 
-fn report(summary: &str) -> Doing {
-    Doing::Ask(Tool::ReportCompleted, json!({ "result": "success", "summary": summary }))
+fn report(summary: &str) -> Action {
+    Action::Ask(Tool::ReportCompleted, json!({ "result": "success", "summary": summary }))
 }
 
-fn last(talk: &Conversation, tool: Tool) -> Option<usize> {
-    talk.calls.iter().rposition(|made| talk.asked(made) == Some(tool))
+fn last(conversation: &Conversation, tool: Tool) -> Option<usize> {
+    conversation.calls.iter().rposition(|call| conversation.saihai_tool(call) == Some(tool))
 }
 
 /// What a call was refused with, or that it never got through.
-fn refusal(made: &Made) -> Option<String> {
-    let answer = made.answer();
+fn refusal(call: &ToolCall) -> Option<String> {
+    let answer = call.answer();
     let text = |name: &str| answer[name].as_str().unwrap_or("").to_owned();
     match answer["code"].is_string() && answer["message"].is_string() {
         true => Some(format!("{} {}", text("message"), text("hint"))),
-        false if answer.is_null() => Some(made.result.chars().take(200).collect()),
+        false if answer.is_null() => Some(call.result.chars().take(200).collect()),
         false => None,
     }
 }
 
 /// Two steps that name what their task names.
-fn split(talk: &Conversation, answer: &Value) -> Doing {
+fn split(conversation: &Conversation, answer: &Value) -> Action {
     let title = answer["task"]["title"].as_str().unwrap_or("the task");
-    let about = description(talk);
+    let about = description(conversation);
     let step = |local_id: &str, part: &str| {
         let title: String = format!("{part}: {title}").chars().take(120).collect();
         json!({ "local_id": local_id, "title": title, "description": format!("{part}. {about}") })
     };
-    Doing::Ask(Tool::CreateTasksBatch, json!({ "tasks": [step("a", "The first half"), step("b", "The rest")] }))
+    Action::Ask(Tool::CreateTasksBatch, json!({ "tasks": [step("a", "The first half"), step("b", "The rest")] }))
 }
 
-fn description(talk: &Conversation) -> String {
-    let task = last(talk, Tool::GetMyTask).map(|at| talk.calls[at].answer());
+fn description(conversation: &Conversation) -> String {
+    let task = last(conversation, Tool::GetMyTask).map(|at| conversation.calls[at].answer());
     task.and_then(|told| told["task"]["description"].as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Writes a file, commits it, and says so: the file that is named in backticks, or one of its own.
-fn work(talk: &Conversation, task: &Value, since: &[Made], done: Doing) -> Vec<Doing> {
+fn work(conversation: &Conversation, task: &Value, since: &[ToolCall], done: Action) -> Vec<Action> {
     let id = task["id"].as_str().unwrap_or("work");
-    let own = task["description"].as_str().map_or_else(|| description(talk), str::to_owned);
+    let own = task["description"].as_str().map_or_else(|| description(conversation), str::to_owned);
     let path = quoted_path(&own).unwrap_or_else(|| format!("work/{id}.md"));
     let content = format!("# {}\n\nDone as {id}.\n", task["title"].as_str().unwrap_or(id));
     let command = format!("mkdir -p {} && printf '%s' {} > {}", parent(&path), quote(&content), quote(&path));
-    let commit = Doing::Shell(format!("git add -- {} && git commit -q -m {}", quote(&path), quote(id)));
-    let mut plan = vec![Doing::Write { path, content }];
+    let commit = Action::Shell(format!("git add -- {} && git commit -q -m {}", quote(&path), quote(id)));
+    let mut plan = vec![Action::Write { path, content }];
     // Some clients do not write over a file that they have not read.
-    if since.first().is_some_and(|made| made.failed) {
-        plan.push(Doing::Shell(command));
+    if since.first().is_some_and(|call| call.failed) {
+        plan.push(Action::Shell(command));
     }
-    if talk.own(&SHELL).is_some() {
+    if conversation.client_tool(&SHELL).is_some() {
         plan.push(commit);
     }
     plan.push(done);
@@ -203,7 +206,7 @@ fn choice(answer: &Value) -> &'static str {
 }
 
 /// Looks at the subtasks and the workers, and starts what is ready, giving it to somebody first.
-fn start(since: &[Made]) -> Vec<Doing> {
+fn start(since: &[ToolCall]) -> Vec<Action> {
     let mut plan = vec![ask(Tool::ListTasks), ask(Tool::ListSubordinates)];
     let [tasks, workers, ..] = since else { return plan };
     let (tasks, workers) = (tasks.answer(), workers.answer());
@@ -218,39 +221,39 @@ fn start(since: &[Made]) -> Vec<Doing> {
         let id = &task["id"];
         if task["assignee_id"].is_null() && !workers.is_empty() {
             let worker = &workers[at % workers.len()]["id"];
-            plan.push(Doing::Ask(Tool::AssignTask, json!({ "task_id": id, "assignee_id": worker })));
+            plan.push(Action::Ask(Tool::AssignTask, json!({ "task_id": id, "assignee_id": worker })));
         }
-        plan.push(Doing::Ask(Tool::UpdateTaskStatus, json!({ "task_id": id, "status": "in_progress" })));
+        plan.push(Action::Ask(Tool::UpdateTaskStatus, json!({ "task_id": id, "status": "in_progress" })));
     }
     plan
 }
 
-fn with_token(talk: &Conversation, mut arguments: Value) -> Value {
-    let greeting = last(talk, Tool::Authenticate).map(|at| talk.calls[at].answer());
+fn with_token(conversation: &Conversation, mut arguments: Value) -> Value {
+    let greeting = last(conversation, Tool::Authenticate).map(|at| conversation.calls[at].answer());
     if let Some(token) = greeting.and_then(|answer| answer["session_token"].as_str().map(str::to_owned)) {
         arguments["session_token"] = json!(token);
     }
     arguments
 }
 
-fn write(talk: &Conversation, path: &str, content: &str) -> Move {
-    let Some(tool) = talk.own(&WRITE) else {
+fn write(conversation: &Conversation, path: &str, content: &str) -> Turn {
+    let Some(tool) = conversation.client_tool(&WRITE) else {
         let command = format!("mkdir -p {} && printf '%s' {} > {}", parent(path), quote(content), quote(path));
-        return shell(talk, &command);
+        return shell(conversation, &command);
     };
-    let path = talk.directory().map_or_else(|| path.to_owned(), |directory| format!("{directory}/{path}"));
+    let path = conversation.directory().map_or_else(|| path.to_owned(), |directory| format!("{directory}/{path}"));
     let name = if tool.name == "write" { "filePath" } else { "file_path" };
-    Move::Call { tool: tool.clone(), arguments: json!({ name: path, "content": content }) }
+    Turn::Call { tool: tool.clone(), arguments: json!({ name: path, "content": content }) }
 }
 
-fn shell(talk: &Conversation, command: &str) -> Move {
-    let Some(tool) = talk.own(&SHELL) else {
-        return Move::Say("I have neither a file to write to nor a shell.".into());
+fn shell(conversation: &Conversation, command: &str) -> Turn {
+    let Some(tool) = conversation.client_tool(&SHELL) else {
+        return Turn::Say("I have neither a file to write to nor a shell.".into());
     };
-    Move::Call { tool: tool.clone(), arguments: shell_arguments(tool, command) }
+    Turn::Call { tool: tool.clone(), arguments: shell_arguments(tool, command) }
 }
 
-fn shell_arguments(tool: &Offered, command: &str) -> Value {
+fn shell_arguments(tool: &ClientTool, command: &str) -> Value {
     match tool.name.as_str() {
         "exec_command" => json!({ "cmd": command }),
         "shell" => json!({ "command": ["sh", "-c", command] }),
@@ -262,7 +265,7 @@ fn shell_arguments(tool: &Offered, command: &str) -> Value {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::conversation::{Conversation, Entry, Made, Move, Offered};
+    use super::super::conversation::{ClientTool, Conversation, Entry, ToolCall, Turn};
     use super::guided;
 
     const TOOLS: [&str; 9] = [
@@ -279,17 +282,17 @@ mod tests {
 
     /// The move after these calls and their results.
     fn after(calls: &[(&str, Value)]) -> (String, Value) {
-        let made = |(name, answer): &(&str, Value)| {
-            let (tool, arguments) = (Offered::named(name), json!({}));
-            Entry::Made(Made { tool, arguments, result: answer.to_string(), failed: answer == "failed" })
+        let call = |(name, answer): &(&str, Value)| {
+            let (tool, arguments) = (ClientTool::named(name), json!({}));
+            Entry::Call(ToolCall { tool, arguments, result: answer.to_string(), failed: answer == "failed" })
         };
-        let prompt = Entry::Said("You are agent coder, project web. Go.".into());
-        let entries = std::iter::once(prompt).chain(calls.iter().map(made)).collect();
+        let prompt = Entry::User("You are agent coder, project web. Go.".into());
+        let entries = std::iter::once(prompt).chain(calls.iter().map(call)).collect();
         let request = json!({ "model": "m", "system": "Working directory: /repo\n" });
-        let tools = TOOLS.iter().map(|name| Offered::named(name)).collect();
+        let tools = TOOLS.iter().map(|name| ClientTool::named(name)).collect();
         match guided(&Conversation::new("vendor", &request, entries, tools)) {
-            Move::Call { tool, arguments } => (tool.name, arguments),
-            Move::Say(text) => ("say".into(), json!(text)),
+            Turn::Call { tool, arguments } => (tool.name, arguments),
+            Turn::Say(text) => ("say".into(), json!(text)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Entry, Made, Move, Offered, arguments, texts};
+use super::conversation::{ClientTool, Conversation, Entry, ToolCall, Turn, arguments, texts};
 use super::reply::{Ids, Reply, events};
 
 pub(super) fn read(request: &Value) -> Conversation {
@@ -12,12 +12,12 @@ pub(super) fn read(request: &Value) -> Conversation {
         // Messages may leave their type out.
         match (item["type"].as_str(), item["role"].as_str()) {
             (Some("message") | None, Some("user")) => {
-                entries.extend(texts(&item["content"]).into_iter().map(Entry::Said));
+                entries.extend(texts(&item["content"]).into_iter().map(Entry::User));
             }
             (Some("function_call"), _) => {
                 let answered =
                     |other: &&Value| other["type"] == "function_call_output" && other["call_id"] == item["call_id"];
-                entries.push(Entry::Made(made(item, items.iter().find(answered))));
+                entries.push(Entry::Call(tool_call(item, items.iter().find(answered))));
             }
             _ => {}
         }
@@ -25,14 +25,14 @@ pub(super) fn read(request: &Value) -> Conversation {
     Conversation::new("openai", request, entries, tools(request))
 }
 
-fn made(call: &Value, output: Option<&Value>) -> Made {
+fn tool_call(call: &Value, output: Option<&Value>) -> ToolCall {
     let output = output.map_or(&Value::Null, |output| &output["output"]);
     let result = match output {
         Value::Object(_) => output.to_string(),
         _ => texts(output).join("\n"),
     };
-    Made {
-        tool: Offered {
+    ToolCall {
+        tool: ClientTool {
             name: call["name"].as_str().unwrap_or("").to_owned(),
             namespace: call["namespace"].as_str().map(str::to_owned),
         },
@@ -42,17 +42,17 @@ fn made(call: &Value, output: Option<&Value>) -> Made {
     }
 }
 
-fn tools(request: &Value) -> Vec<Offered> {
+fn tools(request: &Value) -> Vec<ClientTool> {
     let listed = request["tools"].as_array().into_iter().flatten();
     listed
         .flat_map(|tool| {
             let name = tool["name"].as_str().unwrap_or("").to_owned();
             match tool["type"].as_str() {
-                Some("function") => vec![Offered { name, namespace: None }],
+                Some("function") => vec![ClientTool { name, namespace: None }],
                 Some("namespace") => {
                     let inner = tool["tools"].as_array().into_iter().flatten();
                     let inner = inner.filter_map(|tool| tool["name"].as_str());
-                    inner.map(|tool| Offered { name: tool.to_owned(), namespace: Some(name.clone()) }).collect()
+                    inner.map(|tool| ClientTool { name: tool.to_owned(), namespace: Some(name.clone()) }).collect()
                 }
                 _ => Vec::new(),
             }
@@ -60,13 +60,13 @@ fn tools(request: &Value) -> Vec<Offered> {
         .collect()
 }
 
-pub(super) fn reply(request: &Value, next: &Move, ids: &Ids) -> Reply {
+pub(super) fn reply(request: &Value, next: &Turn, ids: &Ids) -> Reply {
     let item = match next {
-        Move::Say(text) => json!({
+        Turn::Say(text) => json!({
             "type": "message", "id": ids.next("msg"), "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": text, "annotations": [] }],
         }),
-        Move::Call { tool, arguments } => {
+        Turn::Call { tool, arguments } => {
             let mut call = json!({
                 "type": "function_call", "id": ids.next("fc"), "call_id": ids.next("call"), "status": "completed",
                 "name": tool.name, "arguments": arguments.to_string(),
@@ -102,7 +102,7 @@ pub(super) fn reply(request: &Value, next: &Move, ids: &Ids) -> Reply {
 }
 
 /// The item as it grows.
-fn item_events(next: &Move, item: &Value) -> Vec<Value> {
+fn item_events(next: &Turn, item: &Value) -> Vec<Value> {
     let mut begun = item.clone();
     begun["status"] = json!("in_progress");
     let at = |kind: &str, mut event: Value| {
@@ -112,7 +112,7 @@ fn item_events(next: &Move, item: &Value) -> Vec<Value> {
     };
     let id = &item["id"];
     let middle = match next {
-        Move::Say(text) => {
+        Turn::Say(text) => {
             begun["content"] = json!([]);
             vec![
                 at(
@@ -129,7 +129,7 @@ fn item_events(next: &Move, item: &Value) -> Vec<Value> {
                 ),
             ]
         }
-        Move::Call { .. } => {
+        Turn::Call { .. } => {
             begun["arguments"] = json!("");
             let whole = &item["arguments"];
             vec![
@@ -163,11 +163,11 @@ mod tests {
                 { "type": "namespace", "name": "mcp__s", "tools": [{ "type": "function", "name": "get_next_action" }] },
             ],
         });
-        let talk = read(&request);
-        assert_eq!(talk.calls[0].answer(), json!({ "success": true }));
-        let offered = talk.offered(board::Tool::GetNextAction).expect("it is there").clone();
-        assert_eq!(offered, Offered { name: "get_next_action".into(), namespace: Some("mcp__s".into()) });
-        let reply = reply(&request, &Move::Call { tool: offered, arguments: json!({}) }, &Ids::new());
+        let conversation = read(&request);
+        assert_eq!(conversation.calls[0].answer(), json!({ "success": true }));
+        let offered = conversation.tool_named(board::Tool::GetNextAction).expect("it is there").clone();
+        assert_eq!(offered, ClientTool { name: "get_next_action".into(), namespace: Some("mcp__s".into()) });
+        let reply = reply(&request, &Turn::Call { tool: offered, arguments: json!({}) }, &Ids::new());
         assert!(reply.body.contains(r#""namespace":"mcp__s""#), "{}", reply.body);
     }
 }

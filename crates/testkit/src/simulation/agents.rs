@@ -9,7 +9,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom as _;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Temper {
+pub(super) enum Behaviour {
     Obedient,
     /// Asks for its next step and never does it.
     Looping,
@@ -25,20 +25,20 @@ pub(super) enum Temper {
     Hostile,
 }
 
-impl Temper {
-    pub(super) const ALL: [Temper; 7] = [
-        Temper::Obedient,
-        Temper::Looping,
-        Temper::Silent,
-        Temper::Lying,
-        Temper::Crashing,
-        Temper::DoubleSubmitting,
-        Temper::Hostile,
+impl Behaviour {
+    pub(super) const ALL: [Behaviour; 7] = [
+        Behaviour::Obedient,
+        Behaviour::Looping,
+        Behaviour::Silent,
+        Behaviour::Lying,
+        Behaviour::Crashing,
+        Behaviour::DoubleSubmitting,
+        Behaviour::Hostile,
     ];
 }
 
 /// The calls with which an obedient agent follows an answer. Empty: it ends.
-pub(super) fn follow(answer: &Answer, board: &Board, session: &Session, dice: &mut ChaCha8Rng) -> Vec<Command> {
+pub(super) fn follow(answer: &Answer, board: &Board, session: &Session, rng: &mut ChaCha8Rng) -> Vec<Command> {
     let task = session.task().and_then(|id| board.tasks.get(&id));
     match answer.action {
         NextAction::Stop(_) | NextAction::LogOut | NextAction::LeaveChat | NextAction::Wait => vec![Command::Logout],
@@ -49,17 +49,17 @@ pub(super) fn follow(answer: &Answer, board: &Board, session: &Session, dice: &m
         }
         NextAction::WaitForMessages => Vec::new(),
         NextAction::GetTask => vec![Command::FetchTask],
-        NextAction::CreateSubtasks => vec![split(task.map_or(0, |task| task.children.len()), dice)],
+        NextAction::CreateSubtasks => vec![split(task.map_or(0, |task| task.children.len()), rng)],
         NextAction::Work | NextAction::Rework | NextAction::ReportCompletion => vec![report(Outcome::Success)],
-        NextAction::StartSubtask(id) => vec![to(id, Status::InProgress)],
-        NextAction::ExecuteSubtask(id) => vec![to(id, finish(dice))],
-        NextAction::Start => task.map(|task| start(board, session, task, dice)).unwrap_or_default(),
-        NextAction::Adjust => task.and_then(|task| adjust(board, task, dice)).into_iter().collect(),
-        NextAction::ReviewBlocks => task.map(|task| review(board, task, dice)).unwrap_or_default(),
+        NextAction::StartSubtask(id) => vec![move_to(id, Status::InProgress)],
+        NextAction::ExecuteSubtask(id) => vec![move_to(id, finish(rng))],
+        NextAction::Start => task.map(|task| start(board, session, task, rng)).unwrap_or_default(),
+        NextAction::Adjust => task.and_then(|task| adjust(board, task, rng)).into_iter().collect(),
+        NextAction::ReviewBlocks => task.map(|task| review(board, task, rng)).unwrap_or_default(),
         NextAction::SituationalAwareness => {
             // It may have to try more than one before a choice is accepted.
             let mut choices = [Choice::Start, Choice::Wait, Choice::Adjust];
-            if dice.random_bool(0.1) {
+            if rng.random_bool(0.1) {
                 choices.swap(0, 2);
             }
             choices.into_iter().map(|choice| Command::SelectAction { choice, reason: None }).collect()
@@ -72,13 +72,13 @@ pub(super) fn tries_in_turn(step: NextAction) -> bool {
     step == NextAction::SituationalAwareness || step == NextAction::ReviewBlocks
 }
 
-fn split(existing: usize, dice: &mut ChaCha8Rng) -> Command {
-    let count = dice.random_range(2..=3);
+fn split(existing: usize, rng: &mut ChaCha8Rng) -> Command {
+    let count = rng.random_range(2..=3);
     let tasks = (0..count)
         .map(|n| {
             let mut new = NewTask::titled(format!("part {}", existing + n));
-            if n > 0 && dice.random_bool(0.4) {
-                new.dependencies.push(DependsOn::New(dice.random_range(0..n)));
+            if n > 0 && rng.random_bool(0.4) {
+                new.dependencies.push(DependsOn::New(rng.random_range(0..n)));
             }
             new
         })
@@ -86,8 +86,8 @@ fn split(existing: usize, dice: &mut ChaCha8Rng) -> Command {
     Command::CreateTasks { parent: None, tasks, key: Some(format!("split {existing}")) }
 }
 
-fn finish(dice: &mut ChaCha8Rng) -> Status {
-    match dice.random_range(0..20) {
+fn finish(rng: &mut ChaCha8Rng) -> Status {
+    match rng.random_range(0..20) {
         0 => Status::Failed,
         1 => Status::Blocked,
         _ => Status::Done,
@@ -95,32 +95,32 @@ fn finish(dice: &mut ChaCha8Rng) -> Status {
 }
 
 /// Assigns what nobody has and starts what is ready.
-fn start(board: &Board, session: &Session, task: &Task, dice: &mut ChaCha8Rng) -> Vec<Command> {
+fn start(board: &Board, session: &Session, task: &Task, rng: &mut ChaCha8Rng) -> Vec<Command> {
     let team: Vec<_> = board.subordinates(&session.agent).map(|agent| agent.id().clone()).collect();
     let mut calls = Vec::new();
     for child in board.unsettled_children(task).filter(|child| matches!(child.status, Status::Backlog | Status::Todo)) {
         if child.assignee.is_none() {
-            let assignee = team.choose(dice).cloned();
+            let assignee = team.choose(rng).cloned();
             calls.push(Command::AssignTask { task: child.id, assignee, forced: false });
         }
-        calls.push(to(child.id, Status::InProgress));
+        calls.push(move_to(child.id, Status::InProgress));
     }
     calls
 }
 
-fn adjust(board: &Board, task: &Task, dice: &mut ChaCha8Rng) -> Option<Command> {
+fn adjust(board: &Board, task: &Task, rng: &mut ChaCha8Rng) -> Option<Command> {
     let children: Vec<_> = board.unsettled_children(task).map(|child| child.id).collect();
-    let child = *children.choose(dice)?;
-    Some(match dice.random_range(0..4) {
-        0 => to(child, Status::Cancelled),
-        1 => to(child, Status::Todo),
+    let child = *children.choose(rng)?;
+    Some(match rng.random_range(0..4) {
+        0 => move_to(child, Status::Cancelled),
+        1 => move_to(child, Status::Todo),
         2 => Command::AssignTask { task: child, assignee: None, forced: false },
         _ => Command::CreateTasks { parent: None, tasks: vec![NewTask::titled("one more")], key: None },
     })
 }
 
 /// Lifts, retries, unties or gives up what is stuck; reports if nothing of it is accepted.
-fn review(board: &Board, task: &Task, dice: &mut ChaCha8Rng) -> Vec<Command> {
+fn review(board: &Board, task: &Task, rng: &mut ChaCha8Rng) -> Vec<Command> {
     let mut calls = Vec::new();
     for child in board.unsettled_children(task) {
         let again = match (child.status, &child.block) {
@@ -128,15 +128,15 @@ fn review(board: &Board, task: &Task, dice: &mut ChaCha8Rng) -> Vec<Command> {
             (Status::Failed, _) => Some(Status::Todo),
             _ => None,
         };
-        if dice.random_bool(0.7) {
-            calls.extend(again.map(|status| to(child.id, status)));
+        if rng.random_bool(0.7) {
+            calls.extend(again.map(|status| move_to(child.id, status)));
         }
         let cancelled = |id: &&TaskId| board.tasks.get(*id).is_some_and(|task| task.status == Status::Cancelled);
         let remove: Vec<_> = child.dependencies.iter().filter(cancelled).copied().collect();
         if !remove.is_empty() {
             calls.push(Command::ChangeDependencies { task: child.id, add: Vec::new(), remove, forced: false });
         }
-        calls.push(to(child.id, Status::Cancelled));
+        calls.push(move_to(child.id, Status::Cancelled));
     }
     calls.push(report(Outcome::Blocked));
     calls
@@ -146,30 +146,30 @@ pub(super) fn report(result: Outcome) -> Command {
     Command::ReportCompleted { result, summary: "as asked".into(), next_steps: None }
 }
 
-pub(super) fn to(task: TaskId, status: Status) -> Command {
+pub(super) fn move_to(task: TaskId, status: Status) -> Command {
     let to = Destination::Status(status);
     Command::MoveTask { task, to, reason: Some("because".into()), forced: false, merged: false }
 }
 
 /// Anything at all.
-pub(super) fn anything(board: &Board, dice: &mut ChaCha8Rng) -> Command {
-    let task = TaskId(dice.random_range(1..=board.tasks.len().max(1) as u32 + 1));
-    let status = *Status::ALL.choose(dice).expect("there are statuses");
+pub(super) fn random_command(board: &Board, rng: &mut ChaCha8Rng) -> Command {
+    let task = TaskId(rng.random_range(1..=board.tasks.len().max(1) as u32 + 1));
+    let status = *Status::ALL.choose(rng).expect("there are statuses");
     let agents: Vec<_> = board.agents.keys().cloned().collect();
-    match dice.random_range(0..16) {
-        0 => split(dice.random_range(0..40), dice),
+    match rng.random_range(0..16) {
+        0 => split(rng.random_range(0..40), rng),
         1 => Command::CreateTasks { parent: Some(task), tasks: vec![NewTask::titled("x")], key: None },
-        2..=4 => to(task, status),
+        2..=4 => move_to(task, status),
         5 => Command::MoveTask { task, to: Destination::Status(status), reason: None, forced: true, merged: true },
-        6 => Command::AssignTask { task, assignee: agents.choose(dice).cloned(), forced: dice.random_bool(0.5) },
+        6 => Command::AssignTask { task, assignee: agents.choose(rng).cloned(), forced: rng.random_bool(0.5) },
         7 => {
-            let other = TaskId(dice.random_range(1..=board.tasks.len().max(1) as u32));
+            let other = TaskId(rng.random_range(1..=board.tasks.len().max(1) as u32));
             Command::ChangeDependencies { task, add: vec![other], remove: Vec::new(), forced: false }
         }
-        8 => report(*Outcome::ALL.choose(dice).expect("there are outcomes")),
-        9 => Command::SelectAction { choice: *Choice::ALL.choose(dice).expect("there are choices"), reason: None },
+        8 => report(*Outcome::ALL.choose(rng).expect("there are outcomes")),
+        9 => Command::SelectAction { choice: *Choice::ALL.choose(rng).expect("there are choices"), reason: None },
         10 => {
-            let to = agents.choose(dice).map_or(Party::Owner, |agent| Party::Agent(agent.clone()));
+            let to = agents.choose(rng).map_or(Party::Owner, |agent| Party::Agent(agent.clone()));
             Command::SendMessage { to, content: "hello".into(), related_task: Some(task) }
         }
         11 => Command::SaveContext { context: Context { progress: Some("none".into()), ..Context::default() } },
@@ -179,7 +179,7 @@ pub(super) fn anything(board: &Board, dice: &mut ChaCha8Rng) -> Command {
             Command::EditTask { task, edit, forced: false }
         }
         14 => {
-            let assignee = agents.choose(dice).cloned();
+            let assignee = agents.choose(rng).cloned();
             let loose =
                 NewTask { assignee, completion: Some(Completion::Reported), allow_empty: true, ..NewTask::titled("y") };
             Command::CreateTasks { parent: None, tasks: vec![loose], key: None }

@@ -13,7 +13,7 @@ use store::{
 
 pub(super) struct FlakyStore {
     inner: MemoryStore,
-    dice: Mutex<ChaCha8Rng>,
+    rng: Mutex<ChaCha8Rng>,
     faults: AtomicBool,
     conflicts: AtomicU32,
 }
@@ -22,14 +22,14 @@ impl FlakyStore {
     pub(super) fn new(inner: MemoryStore, seed: u64) -> Self {
         Self {
             inner,
-            dice: Mutex::new(ChaCha8Rng::seed_from_u64(seed)),
+            rng: Mutex::new(ChaCha8Rng::seed_from_u64(seed)),
             faults: AtomicBool::new(false),
             conflicts: AtomicU32::new(0),
         }
     }
 
     pub(super) fn set_faults(&self, faults: Faults) {
-        self.faults.store(faults == Faults::Some, Ordering::Relaxed);
+        self.faults.store(faults == Faults::On, Ordering::Relaxed);
     }
 
     pub(super) fn conflicts(&self) -> u32 {
@@ -37,14 +37,14 @@ impl FlakyStore {
     }
 
     fn fails(&self) -> bool {
-        self.faults.load(Ordering::Relaxed) && self.dice.lock().expect("nobody panics with the dice").random_bool(0.03)
+        self.faults.load(Ordering::Relaxed) && self.rng.lock().expect("nobody panics with the dice").random_bool(0.03)
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Faults {
-    None,
-    Some,
+    Off,
+    On,
 }
 
 #[async_trait]

@@ -11,49 +11,51 @@ use super::world::World;
 
 /// A second opinion: folds every event that reaches the store, and looks at each on its way.
 pub(super) struct Invariants {
-    shadow: Board,
+    replayed: Board,
     /// The last events, in which a verdict's reason is looked for.
     recent: Vec<Event>,
 }
 
 impl Invariants {
     pub(super) fn new(world: &World) -> Self {
-        Self { shadow: Board::new(Settings::new(world.project_id().clone())), recent: Vec::new() }
+        Self { replayed: Board::new(Settings::new(world.project_id().clone())), recent: Vec::new() }
     }
 
     pub(super) async fn check(&mut self, world: &World) -> Result<(), String> {
         let stream = Project::stream(world.project_id());
-        let events = world.memory().read(&stream, self.shadow.seq, usize::MAX).await.map_err(|e| e.to_string())?;
+        let events = world.memory().read(&stream, self.replayed.seq, usize::MAX).await.map_err(|e| e.to_string())?;
         for stored in &events {
             let event = Board::decode(stored).map_err(|error| error.to_string())?;
-            self.witness(stored.seq, &event)?;
-            apply(&mut self.shadow, &event);
+            self.check_event(stored.seq, &event)?;
+            apply(&mut self.replayed, &event);
             self.recent.push(event);
         }
         if events.is_empty() {
             return Ok(());
         }
-        if let Some(ahead) = world.boards().find(|board| board.seq > self.shadow.seq) {
-            return Err(format!("a server is at event {}, the log at {}", ahead.seq, self.shadow.seq));
+        if let Some(ahead) = world.boards().find(|board| board.seq > self.replayed.seq) {
+            return Err(format!("a server is at event {}, the log at {}", ahead.seq, self.replayed.seq));
         }
-        for board in world.boards().filter(|board| board.seq == self.shadow.seq) {
-            if *board != self.shadow {
+        for board in world.boards().filter(|board| board.seq == self.replayed.seq) {
+            if *board != self.replayed {
                 return Err(format!("replay differs from the live board at event {}", board.seq));
             }
         }
-        let snapshot = board::snapshot::decode(&board::snapshot::encode(&self.shadow)).map_err(|e| e.to_string())?;
-        if snapshot != self.shadow {
+        let snapshot = board::snapshot::decode(&board::snapshot::encode(&self.replayed)).map_err(|e| e.to_string())?;
+        if snapshot != self.replayed {
             return Err("a snapshot does not read back".into());
         }
-        self.shadow.tasks.values().try_for_each(|task| self.check_task(task, world.now()))?;
+        self.replayed.tasks.values().try_for_each(|task| self.check_task(task, world.now()))?;
         self.check_sessions()
     }
 
     /// Looks at one event, on the board before it.
-    fn witness(&self, seq: Seq, event: &Event) -> Result<(), String> {
+    fn check_event(&self, seq: Seq, event: &Event) -> Result<(), String> {
         match &event.what {
             EventKind::TaskMoved { task, from, to, forced, .. } => {
-                let Some(task) = self.shadow.tasks.get(task) else { return Err(format!("event {seq} moves nothing")) };
+                let Some(task) = self.replayed.tasks.get(task) else {
+                    return Err(format!("event {seq} moves nothing"));
+                };
                 let before = task.block.as_ref().map(|block| block.before);
                 if task.status != *from || lifecycle::rule(*from, *to, before).is_none() {
                     return Err(format!("event {seq}: {} went from {} to {to}", task.id, task.status));
@@ -61,25 +63,25 @@ impl Invariants {
                 if *forced && !matches!(event.by, Actor::Owner(_)) {
                     return Err(format!("event {seq}: an agent forced {}", task.id));
                 }
-                if *to == Status::Done && !self.is_proved(task, event) {
+                if *to == Status::Done && !self.has_evidence(task, event) {
                     return Err(format!("event {seq}: {} is done without evidence", task.id));
                 }
                 Ok(())
             }
             EventKind::TasksCreated { tasks, .. } => {
-                let parent = tasks.first().and_then(|task| task.parent).and_then(|id| self.shadow.tasks.get(&id));
-                let open = parent.map_or(0, |parent| self.shadow.unsettled_children(parent).count() + tasks.len());
-                let most = self.shadow.settings.limits.max_children as usize;
+                let parent = tasks.first().and_then(|task| task.parent).and_then(|id| self.replayed.tasks.get(&id));
+                let open = parent.map_or(0, |parent| self.replayed.unsettled_children(parent).count() + tasks.len());
+                let most = self.replayed.settings.limits.max_children as usize;
                 if open > most { Err(format!("event {seq}: {open} children are open at once")) } else { Ok(()) }
             }
             EventKind::SessionClaimed { session, agent, purpose: Purpose::Chat, .. } => {
-                match self.shadow.agents.get(agent).and_then(|agent| agent.chat.live) {
+                match self.replayed.agents.get(agent).and_then(|agent| agent.chat.live) {
                     Some(live) => Err(format!("{session} chats beside {live}")),
                     None => Ok(()),
                 }
             }
             EventKind::SessionClaimed { session, purpose, .. } => {
-                match purpose.task().and_then(|id| self.shadow.tasks.get(&id)) {
+                match purpose.task().and_then(|id| self.replayed.tasks.get(&id)) {
                     Some(task) if task.live.is_some() => {
                         Err(format!("{session} claims {}, which is held by {:?}", task.id, task.live))
                     }
@@ -92,7 +94,7 @@ impl Invariants {
 
     /// Done by the doer of a step, by the owner, or by a verdict on this very task in the same
     /// breath, whose facts are looked at once more.
-    fn is_proved(&self, task: &Task, event: &Event) -> bool {
+    fn has_evidence(&self, task: &Task, event: &Event) -> bool {
         if let Actor::Owner(_) = event.by {
             return true;
         }
@@ -104,25 +106,25 @@ impl Invariants {
         else {
             return false;
         };
-        let Some(session) = self.shadow.sessions.get(session) else { return false };
+        let Some(session) = self.replayed.sessions.get(session) else { return false };
         let ended_well = session.end.as_ref().is_some_and(|end| end.exit_code == Some(0) && end.signal.is_none());
         let claimed = session.report.as_ref().is_some_and(|claim| claim.result == Outcome::Success);
-        let manager = self.shadow.agents.get(&session.agent).is_some_and(|agent| agent.is_manager());
+        let manager = self.replayed.agents.get(&session.agent).is_some_and(|agent| agent.is_manager());
         let merged = session.workspace.as_ref().is_some_and(|facts| {
             matches!(facts.merge, Merge::Merged { .. })
                 && facts.outside_scope.is_empty()
                 && facts.checks.iter().all(|check| check.outcome == CheckOutcome::Pass)
         });
         let work = if manager {
-            self.shadow.children(task).any(|child| child.status == Status::Done)
+            self.replayed.children(task).any(|child| child.status == Status::Done)
         } else {
-            self.shadow.settings.completion == Completion::Reported || merged
+            self.replayed.settings.completion == Completion::Reported || merged
         };
         session.task() == Some(task.id) && ended_well && claimed && work
     }
 
     fn check_task(&self, task: &Task, now: Timestamp) -> Result<(), String> {
-        let (board, limits, id) = (&self.shadow, &self.shadow.settings.limits, task.id);
+        let (board, limits, id) = (&self.replayed, &self.replayed.settings.limits, task.id);
         let unsettled = board.unsettled_children(task).count() as u32;
         // A cancelled child cannot come back, but a done one can be reopened by the owner.
         let fault = |what: &str| Err(format!("{id}: {what}"));
@@ -162,7 +164,7 @@ impl Invariants {
     }
 
     fn check_sessions(&self) -> Result<(), String> {
-        let board = &self.shadow;
+        let board = &self.replayed;
         for session in board.sessions.values() {
             let slack = board.settings.limits.max_children_ever + 10;
             if session.calls > board.settings.limits.max_calls + slack {
@@ -187,31 +189,31 @@ impl Invariants {
     /// When nothing moves any more, every task is settled or waits for somebody who is named, and
     /// none waits for an agent that nobody will ever start.
     pub(super) fn at_rest(&self, board: &Board, now: Timestamp) -> Result<(), String> {
-        if *board != self.shadow {
+        if *board != self.replayed {
             return Err("the live board is behind".into());
         }
         for agent in board.agents.keys() {
             let answer = staffing(board, agent, now).map_err(|refusal| refusal.to_string())?;
             if answer.action != Action::NoChange {
                 let what = format!("at rest, and {agent} should {}: {}", answer.action, answer.reason);
-                return Err(format!("{what}\n{}", picture(board, now)));
+                return Err(format!("{what}\n{}", describe_tasks(board, now)));
             }
         }
         for task in board.tasks.values().filter(|task| task.kind == Kind::Task) {
             let stuck = task.status == Status::InProgress
                 && board.held_by(task).is_none()
-                && !self.waits_for_people(board, task);
+                && !self.waits_for_owner(board, task);
             if stuck {
-                return Err(format!("{} is in progress for ever\n{}", task.id, picture(board, now)));
+                return Err(format!("{} is in progress for ever\n{}", task.id, describe_tasks(board, now)));
             }
         }
         Ok(())
     }
 
     /// Some work below it, or some work that this waits for, is in the owner's hands.
-    fn waits_for_people(&self, board: &Board, task: &Task) -> bool {
+    fn waits_for_owner(&self, board: &Board, task: &Task) -> bool {
         let limits = &board.settings.limits;
-        let owners = |task: &Task| {
+        let needs_owner = |task: &Task| {
             let mover_is_owner = board.mover(task) == Party::Owner;
             let spent = task.used.sessions >= limits.max_task_sessions;
             match task.status {
@@ -228,12 +230,12 @@ impl Invariants {
             let dependencies = task.dependencies.iter().filter_map(|id| board.tasks.get(id));
             dependencies.chain([task])
         });
-        related.into_iter().any(|task| owners(task))
+        related.into_iter().any(|task| needs_owner(task))
     }
 }
 
 /// Every task with what can be said of it, for whoever looks for the cause.
-fn picture(board: &Board, now: Timestamp) -> String {
+fn describe_tasks(board: &Board, now: Timestamp) -> String {
     let line = |task: &Task| {
         let why = why(board, task.id, now).map(|why| why.lines);
         format!(

@@ -15,7 +15,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use store::{MemoryStore, Store};
 
 use super::Stats;
-use super::agents::{self, Temper};
+use super::agents::{self, Behaviour};
 use super::clock::SimClock;
 use super::flaky::{Faults, FlakyStore};
 
@@ -24,11 +24,11 @@ use super::flaky::{Faults, FlakyStore};
 struct Process {
     session: SessionId,
     generation: Generation,
-    temper: Temper,
+    behaviour: Behaviour,
 }
 
 pub(super) struct World {
-    dice: ChaCha8Rng,
+    rng: ChaCha8Rng,
     clock: SimClock,
     memory: MemoryStore,
     store: Arc<FlakyStore>,
@@ -38,13 +38,13 @@ pub(super) struct World {
     runner: RunnerId,
     processes: Vec<Process>,
     spawned: u32,
-    calm: bool,
+    faults_over: bool,
     stats: Stats,
 }
 
 impl World {
     pub(super) async fn new(seed: u64) -> Self {
-        let mut dice = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let memory = MemoryStore::new();
         let store = Arc::new(FlakyStore::new(memory.clone(), seed ^ 0x5eed));
         let mut world = Self {
@@ -56,14 +56,14 @@ impl World {
             runner: "runner".parse().expect("a good name"),
             processes: Vec::new(),
             spawned: 0,
-            calm: false,
+            faults_over: false,
             stats: Stats::default(),
-            dice: ChaCha8Rng::seed_from_u64(dice.random()),
+            rng: ChaCha8Rng::seed_from_u64(rng.random()),
         };
         world.servers =
             vec![world.server(ProcessLifetime::LongLived).await, world.server(ProcessLifetime::ShortLived).await];
-        world.set_up(&mut dice).await;
-        world.store.set_faults(Faults::Some);
+        world.set_up(&mut rng).await;
+        world.store.set_faults(Faults::On);
         world
     }
 
@@ -73,18 +73,18 @@ impl World {
         control.project(&self.id).await.expect("the simulated store can always be read")
     }
 
-    async fn set_up(&mut self, dice: &mut ChaCha8Rng) {
+    async fn set_up(&mut self, rng: &mut ChaCha8Rng) {
         let mut settings = Settings::new(self.id.clone());
-        settings.completion = if dice.random_bool(0.5) { Completion::Merged } else { Completion::Reported };
+        settings.completion = if rng.random_bool(0.5) { Completion::Merged } else { Completion::Reported };
         settings.limits = Limits {
-            max_calls: dice.random_range(20..80),
-            max_task_sessions: dice.random_range(4..12),
-            max_children_ever: dice.random_range(5..12),
+            max_calls: rng.random_range(20..80),
+            max_task_sessions: rng.random_range(4..12),
+            max_children_ever: rng.random_range(5..12),
             max_messages: 5,
-            max_depth: dice.random_range(1..=3),
+            max_depth: rng.random_range(1..=3),
             ..Limits::default()
         };
-        self.must(Command::Configure { settings: Box::new(settings) }).await;
+        self.submit_as_owner(Command::Configure { settings: Box::new(settings) }).await;
         let name = |text: &str| text.parse::<AgentId>().expect("a good name");
         let manager = |id: &str, parent: Option<&str>| AgentSpec {
             hierarchy: Hierarchy::Manager,
@@ -104,18 +104,18 @@ impl World {
             worker("w2", "lead", Decompose::Never),
             worker("w3", "sub", Decompose::Auto),
         ];
-        self.must(Command::ApplyRoster { agents }).await;
-        for n in 0..dice.random_range(1..=3) {
-            let assignee = ["lead", "lead", "w1", "w2"].choose(dice).map(|id| name(id));
+        self.submit_as_owner(Command::ApplyRoster { agents }).await;
+        for n in 0..rng.random_range(1..=3) {
+            let assignee = ["lead", "lead", "w1", "w2"].choose(rng).map(|id| name(id));
             let task = NewTask { assignee, ..NewTask::titled(format!("goal {n}")) };
-            self.must(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await;
+            self.submit_as_owner(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await;
         }
         for id in 1..=self.board().tasks.len() as u32 {
-            self.must(agents::to(TaskId(id), Status::InProgress)).await;
+            self.submit_as_owner(agents::move_to(TaskId(id), Status::InProgress)).await;
         }
     }
 
-    async fn must(&mut self, command: Command) {
+    async fn submit_as_owner(&mut self, command: Command) {
         self.submit(owner(), command).await.expect("setting up is always allowed");
     }
 
@@ -154,7 +154,7 @@ impl World {
 
     /// Submits a command through some server.
     async fn submit(&mut self, actor: Actor, command: Command) -> Result<Receipt<Board>, ControlError> {
-        let server = self.dice.random_range(0..self.servers.len());
+        let server = self.rng.random_range(0..self.servers.len());
         let answer = self.servers[server].submit(actor, command).await;
         if let Err(ControlError::Refused(_)) = answer {
             self.stats.refused += 1;
@@ -164,7 +164,7 @@ impl World {
 
     /// One thing that happens.
     pub(super) async fn step(&mut self) {
-        match self.dice.random_range(0..100) {
+        match self.rng.random_range(0..100) {
             0..50 => self.agent_acts().await,
             50..68 => self.staff().await,
             68..78 => self.verify().await,
@@ -177,17 +177,17 @@ impl World {
     }
 
     /// The faults are over: agents obey, the project goes on, nobody interferes.
-    pub(super) async fn calm_down(&mut self) {
-        self.calm = true;
-        self.store.set_faults(Faults::None);
+    pub(super) async fn end_faults(&mut self) {
+        self.faults_over = true;
+        self.store.set_faults(Faults::Off);
         for process in &mut self.processes {
-            process.temper = Temper::Obedient;
+            process.behaviour = Behaviour::Obedient;
         }
         let _ = self.submit(owner(), Command::Resume).await;
     }
 
     /// Lets things go on; false when nothing has moved and time brings nothing either.
-    pub(super) async fn calm_step(&mut self) -> bool {
+    pub(super) async fn step_without_faults(&mut self) -> bool {
         self.renew().await;
         let before = self.board().seq;
         self.staff().await;
@@ -232,7 +232,7 @@ impl World {
             let Ok(answer) = staffing(&self.board(), agent, self.now()) else { continue };
             match (answer.action, answer.purpose) {
                 (board::Action::Start, Some(purpose)) => {
-                    let claims = if self.dice.random_bool(0.1) { 2 } else { 1 };
+                    let claims = if self.rng.random_bool(0.1) { 2 } else { 1 };
                     for _ in 0..claims {
                         self.claim(agent, purpose).await;
                     }
@@ -258,11 +258,11 @@ impl World {
             _ => None,
         });
         let Some((session, generation)) = claimed else { return };
-        let temper = match self.calm || self.dice.random_bool(0.5) {
-            true => Temper::Obedient,
-            false => *Temper::ALL.choose(&mut self.dice).expect("there are tempers"),
+        let behaviour = match self.faults_over || self.rng.random_bool(0.5) {
+            true => Behaviour::Obedient,
+            false => *Behaviour::ALL.choose(&mut self.rng).expect("there are tempers"),
         };
-        self.processes.push(Process { session, generation, temper });
+        self.processes.push(Process { session, generation, behaviour });
         let _ = self.submit(Actor::Runner(self.runner.clone()), Command::ReportRunning { session, generation }).await;
     }
 
@@ -286,30 +286,34 @@ impl World {
         if self.processes.is_empty() {
             return;
         }
-        let index = self.dice.random_range(0..self.processes.len());
+        let index = self.rng.random_range(0..self.processes.len());
         let process = self.processes[index];
-        match process.temper {
-            Temper::Silent => {
-                if self.dice.random_bool(0.2) {
+        match process.behaviour {
+            Behaviour::Silent => {
+                if self.rng.random_bool(0.2) {
                     self.processes.swap_remove(index);
                     self.end(process, ProcessEnd::because(EndReason::Stalled)).await;
                 }
             }
-            Temper::Crashing if self.dice.random_bool(0.2) => {
+            Behaviour::Crashing if self.rng.random_bool(0.2) => {
                 self.processes.swap_remove(index);
-                let code = self.dice.random_range(0..3);
+                let code = self.rng.random_range(0..3);
                 self.end(process, ProcessEnd::exited(code)).await;
             }
-            Temper::Looping => drop(self.submit(Actor::Session(process.session), Command::NextAction).await),
-            Temper::Lying if self.dice.random_bool(0.3) => {
+            Behaviour::Looping => drop(self.submit(Actor::Session(process.session), Command::NextAction).await),
+            Behaviour::Lying if self.rng.random_bool(0.3) => {
                 let lie = agents::report(board::Outcome::Success);
                 drop(self.submit(Actor::Session(process.session), lie).await);
             }
-            Temper::Hostile if self.dice.random_bool(0.9) => {
-                let command = agents::anything(&self.board(), &mut self.dice);
+            Behaviour::Hostile if self.rng.random_bool(0.9) => {
+                let command = agents::random_command(&self.board(), &mut self.rng);
                 drop(self.submit(Actor::Session(process.session), command).await);
             }
-            Temper::Obedient | Temper::Lying | Temper::Crashing | Temper::DoubleSubmitting | Temper::Hostile => {
+            Behaviour::Obedient
+            | Behaviour::Lying
+            | Behaviour::Crashing
+            | Behaviour::DoubleSubmitting
+            | Behaviour::Hostile => {
                 self.follow(index, process).await;
             }
         }
@@ -318,7 +322,7 @@ impl World {
     /// Asks for the next step and does it.
     async fn follow(&mut self, index: usize, process: Process) {
         let actor = Actor::Session(process.session);
-        let server = self.dice.random_range(0..self.servers.len());
+        let server = self.rng.random_range(0..self.servers.len());
         let answer = match self.servers[server].next_action(process.session).await {
             Ok(answer) => answer,
             Err(ControlError::Refused(_)) => {
@@ -335,11 +339,11 @@ impl World {
         };
         let board = self.board();
         let Ok(session) = board.session(process.session) else { return };
-        let calls = agents::follow(&answer, &board, session, &mut self.dice);
+        let calls = agents::follow(&answer, &board, session, &mut self.rng);
         let leaves = calls.contains(&Command::Logout);
         for call in calls {
             let done = self.submit(actor.clone(), call.clone()).await.is_ok();
-            if process.temper == Temper::DoubleSubmitting {
+            if process.behaviour == Behaviour::DoubleSubmitting {
                 drop(self.submit(actor.clone(), call).await);
             }
             if done && agents::tries_in_turn(answer.action) {
@@ -368,20 +372,20 @@ impl World {
     }
 
     fn facts(&mut self) -> WorkspaceFacts {
-        let roll = if self.calm { 9 } else { self.dice.random_range(0..10) };
+        let case = if self.faults_over { 9 } else { self.rng.random_range(0..10) };
         let file = || vec!["src/a.rs".to_owned()];
         let check = |outcome| vec![CheckResult { name: "tests_pass".into(), outcome, output: String::new() }];
         WorkspaceFacts {
-            commits: u32::from(roll != 0),
-            changed: if roll == 0 { Vec::new() } else { file() },
-            outside_scope: if roll == 1 { file() } else { Vec::new() },
-            checks: check(match roll {
+            commits: u32::from(case != 0),
+            changed: if case == 0 { Vec::new() } else { file() },
+            outside_scope: if case == 1 { file() } else { Vec::new() },
+            checks: check(match case {
                 2 => CheckOutcome::Fail,
                 3 => CheckOutcome::DidNotRun,
                 _ => CheckOutcome::Pass,
             }),
             goals_unmet: Vec::new(),
-            merge: match roll {
+            merge: match case {
                 0..=3 => Merge::NotTried,
                 4 => Merge::Conflict { files: file() },
                 _ => Merge::Merged { commit: "c0ffee".into() },
@@ -390,10 +394,10 @@ impl World {
     }
 
     async fn time_passes(&mut self) {
-        let span = match self.dice.random_range(0..10) {
-            0 => Span::minutes(self.dice.random_range(1..120)),
-            1 => Span::seconds(-self.dice.random_range(1..60)),
-            _ => Span::seconds(self.dice.random_range(1..20)),
+        let span = match self.rng.random_range(0..10) {
+            0 => Span::minutes(self.rng.random_range(1..120)),
+            1 => Span::seconds(-self.rng.random_range(1..60)),
+            _ => Span::seconds(self.rng.random_range(1..20)),
         };
         self.clock.jump(span);
     }
@@ -411,11 +415,11 @@ impl World {
 
     async fn owner_acts(&mut self) {
         let board = self.board();
-        let task = TaskId(self.dice.random_range(1..=board.tasks.len() as u32));
-        let forced = self.dice.random_bool(0.3);
+        let task = TaskId(self.rng.random_range(1..=board.tasks.len() as u32));
+        let forced = self.rng.random_bool(0.3);
         let to = |to| Command::MoveTask { task, to, reason: Some("owner".into()), forced, merged: false };
         let agents: Vec<_> = board.agents.keys().cloned().collect();
-        let command = match self.dice.random_range(0..12) {
+        let command = match self.rng.random_range(0..12) {
             0 => to(Destination::Status(Status::Blocked)),
             1 | 2 => to(Destination::By(board::lifecycle::Move::Unblock)),
             3 => to(Destination::Status(Status::Cancelled)),
@@ -424,7 +428,7 @@ impl World {
             8 => Command::Pause,
             9 => Command::Resume,
             10 => {
-                let to = Party::Agent(agents.choose(&mut self.dice).expect("there are agents").clone());
+                let to = Party::Agent(agents.choose(&mut self.rng).expect("there are agents").clone());
                 Command::SendMessage { to, content: "how is it going?".into(), related_task: Some(task) }
             }
             _ => match board.all_live_sessions().next() {
@@ -437,7 +441,7 @@ impl World {
 
     async fn server_restarts(&mut self) {
         self.stats.restarts += 1;
-        let index = self.dice.random_range(0..self.servers.len());
+        let index = self.rng.random_range(0..self.servers.len());
         let lifetime = if index == 0 { ProcessLifetime::LongLived } else { ProcessLifetime::ShortLived };
         self.servers[index] = self.server(lifetime).await;
     }

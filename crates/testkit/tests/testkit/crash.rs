@@ -14,7 +14,7 @@ use store::SqliteStore;
 
 /// Starts a process that adds tasks, kills it after `acknowledged` of them, and gives what it had said.
 fn killed_after(store: &Path, acknowledged: usize) -> Vec<TaskId> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hammer"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_add_tasks"))
         .arg(store)
         .stdout(Stdio::piped())
         .spawn()
@@ -39,10 +39,10 @@ fn killed_after(store: &Path, acknowledged: usize) -> Vec<TaskId> {
 fn what_was_acknowledged_survives_fifty_kills() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("saihai.db");
-    let mut dice = ChaCha8Rng::seed_from_u64(9);
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
     let mut acknowledged = BTreeSet::new();
     for round in 0..50 {
-        let said = killed_after(&path, dice.random_range(0..1_000));
+        let said = killed_after(&path, rng.random_range(0..1_000));
         for id in said {
             assert!(acknowledged.insert(id), "round {round}: {id} was given twice");
         }
@@ -55,7 +55,7 @@ fn what_was_acknowledged_survives_fifty_kills() {
             Arc::new(SystemClock),
             ProcessLifetime::ShortLived,
         );
-        let id: ProjectId = "hammered".parse().unwrap();
+        let id: ProjectId = "crashtest".parse().unwrap();
         let board = control.project(&id).await.unwrap().board();
         let lost: Vec<_> = acknowledged.iter().filter(|id| !board.tasks.contains_key(*id)).collect();
         assert_eq!(lost, Vec::<&TaskId>::new());

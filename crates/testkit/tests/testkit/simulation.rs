@@ -9,7 +9,7 @@ fn schedules(range: std::ops::Range<u64>) -> Stats {
     for seed in range {
         match run(seed, Plan::default()) {
             Ok(stats) => total += stats,
-            Err(broken) => panic!("{broken}"),
+            Err(violation) => panic!("{violation}"),
         }
     }
     total

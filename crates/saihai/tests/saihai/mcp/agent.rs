@@ -12,7 +12,7 @@ pub(crate) struct Agent {
     pub(crate) session: SessionId,
     pub(crate) generation: Generation,
     /// The tools it was shown.
-    pub(crate) shown: Vec<String>,
+    pub(crate) listed_tools: Vec<String>,
 }
 
 impl Agent {
@@ -23,8 +23,8 @@ impl Agent {
         generation: Generation,
     ) -> Self {
         let listed = client.request("tools/list", json!({})).await;
-        let shown = column(&listed["result"]["tools"], "name").into_iter().map(str::to_owned).collect();
-        Self { client, credential, session, generation, shown }
+        let listed_tools = column(&listed["result"]["tools"], "name").into_iter().map(str::to_owned).collect();
+        Self { client, credential, session, generation, listed_tools }
     }
 
     pub(crate) fn id(&self) -> String {
@@ -56,22 +56,22 @@ impl Agent {
     pub(crate) async fn next(&mut self) -> Value {
         let answer = self.client.next().await;
         for tool in texts(&answer["tools"]) {
-            assert!(self.shown.iter().any(|shown| shown == tool), "{tool} is not shown: {answer}");
+            assert!(self.listed_tools.iter().any(|listed| listed == tool), "{tool} is not shown: {answer}");
         }
         answer
     }
 
     /// The action of the next step.
-    pub(crate) async fn told(&mut self) -> String {
+    pub(crate) async fn next_action(&mut self) -> String {
         self.next().await["action"].as_str().unwrap().to_owned()
     }
 
     /// Every session begins with these.
-    pub(crate) async fn enter(&mut self) {
+    pub(crate) async fn begin_session(&mut self) {
         self.must("authenticate", json!({})).await;
-        assert_eq!(self.told().await, "report_model");
+        assert_eq!(self.next_action().await, "report_model");
         self.must("report_model", json!({ "provider": "anthropic", "model_id": "claude-sonnet-4-5" })).await;
-        assert_eq!(self.told().await, "get_task");
+        assert_eq!(self.next_action().await, "get_task");
         self.must("get_my_task", json!({})).await;
     }
 
@@ -125,7 +125,7 @@ impl Agent {
     /// A manager that was told to look starts a task of its own, assigning it first.
     pub(crate) async fn start(&mut self, task: &str, assignee: &str) {
         self.select("start").await;
-        assert_eq!(self.told().await, "start");
+        assert_eq!(self.next_action().await, "start");
         self.must("assign_task", json!({ "task_id": task, "assignee_id": assignee })).await;
         self.set(task, "in_progress").await;
     }
@@ -134,7 +134,7 @@ impl Agent {
     pub(crate) async fn wait(&mut self) {
         self.select("wait").await;
         for _ in 0..2 {
-            assert_eq!(self.told().await, "wait");
+            assert_eq!(self.next_action().await, "wait");
         }
     }
 }

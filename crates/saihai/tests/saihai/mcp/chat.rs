@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::stage::{PATIENCE, Stage, over_both};
+use super::fixture::{Fixture, WAIT_LIMIT, over_both_transports};
 use crate::world::column;
 
 /// The owner has written, and the agent has come and said which model it is.
-async fn chatting(stage: &mut Stage, texts: &[String]) -> Agent {
+async fn chatting(fixture: &mut Fixture, texts: &[String]) -> Agent {
     for text in texts {
-        stage.world.ok(&["message", "send", "coder", text]);
+        fixture.world.ok(&["message", "send", "coder", text]);
     }
-    let wanted = stage.staffing("coder").await;
+    let wanted = fixture.staffing("coder").await;
     assert_eq!([&wanted["action"], &wanted["reason"], &wanted["purpose"]], ["start", "has_pending_purpose", "chat"]);
-    let mut coder = stage.claim_chat("coder").await;
+    let mut coder = fixture.claim_chat("coder").await;
     coder.must("authenticate", json!({})).await;
-    assert_eq!(coder.told().await, "report_model");
+    assert_eq!(coder.next_action().await, "report_model");
     coder.must("report_model", json!({ "provider": "anthropic", "model_id": "m" })).await;
     coder
 }
@@ -26,36 +26,36 @@ async fn read(coder: &mut Agent) -> Value {
     coder.must("get_pending_messages", json!({})).await
 }
 
-async fn waits(stage: &Stage, session: &str) -> usize {
-    stage.trace(session).await.iter().filter(|entry| entry["action"] == "wait_for_messages").count()
+async fn waits(fixture: &Fixture, session: &str) -> usize {
+    fixture.trace(session).await.iter().filter(|entry| entry["action"] == "wait_for_messages").count()
 }
 
 /// N2.4, N2.5, A1.9, F25, F88: the owner writes, the agent is started, reads, answers and waits; the
 /// wait ends because a message comes, not because its time is over.
 #[tokio::test]
 async fn owner_and_agent_talk() {
-    over_both(async |mut stage| {
-        stage.world.ok(&["project", "pause"]);
-        let mut coder = chatting(&mut stage, &["How far are you?".into()]).await;
+    over_both_transports(async |mut fixture| {
+        fixture.world.ok(&["project", "pause"]);
+        let mut coder = chatting(&mut fixture, &["How far are you?".into()]).await;
         let pending = read(&mut coder).await;
         assert_eq!(column(&pending["pending_messages"], "content"), ["How far are you?"]);
         assert_eq!((&pending["cursor"], &pending["context"]), (&json!("msg_1"), &json!([])));
         coder.must("send_message", json!({ "to": "owner", "content": "Half." })).await;
-        let said = stage.world.json(&["message", "list", "--agent", "coder"]);
+        let said = fixture.world.json(&["message", "list", "--agent", "coder"]);
         assert_eq!(column(&said, "content"), ["How far are you?", "Half."]);
         assert_eq!(said[0]["read"], true);
 
         let short = coder.must("get_next_action", json!({ "timeout_seconds": 1 })).await;
         assert_eq!([&short["action"], &short["state"]], ["wait_for_messages", "chat_waiting"]);
-        let (id, before) = (coder.id(), waits(&stage, &coder.id()).await);
+        let (id, before) = (coder.id(), waits(&fixture, &coder.id()).await);
         let asking = tokio::spawn(async move { (coder.next().await, coder) });
         let begun = async {
-            while waits(&stage, &id).await == before {
+            while waits(&fixture, &id).await == before {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, begun).await.unwrap();
-        stage.world.ok(&["message", "send", "coder", "And the tests?"]);
+        tokio::time::timeout(WAIT_LIMIT, begun).await.unwrap();
+        fixture.world.ok(&["message", "send", "coder", "And the tests?"]);
         let answered = tokio::time::timeout(std::time::Duration::from_secs(40), asking).await;
         let (told, mut coder) = answered.expect("before the 45 seconds are over").unwrap();
         assert_eq!(told["action"], "get_pending_messages");
@@ -63,8 +63,8 @@ async fn owner_and_agent_talk() {
         assert_eq!(column(&pending["pending_messages"], "content"), ["And the tests?"]);
         assert_eq!(column(&pending["context"], "content"), ["How far are you?", "Half."]);
 
-        stage.leave(coder).await;
-        assert_eq!(stage.staffed("coder").await, ["hold", "no_in_progress_task"]);
+        fixture.log_out(coder).await;
+        assert_eq!(fixture.staffed("coder").await, ["hold", "no_in_progress_task"]);
     })
     .await;
 }
@@ -73,18 +73,18 @@ async fn owner_and_agent_talk() {
 /// read is not taken for read.
 #[tokio::test]
 async fn every_unread_message_arrives_once() {
-    over_both(async |mut stage| {
+    over_both_transports(async |mut fixture| {
         let texts: Vec<_> = (1..=13).map(|number| format!("number {number}")).collect();
-        let mut coder = chatting(&mut stage, &texts).await;
+        let mut coder = chatting(&mut fixture, &texts).await;
         let pending = read(&mut coder).await;
         assert_eq!(column(&pending["pending_messages"], "content"), texts);
         assert_eq!(pending["cursor"], "msg_13");
-        stage.world.ok(&["message", "send", "coder", "one more"]);
+        fixture.world.ok(&["message", "send", "coder", "one more"]);
         let again = read(&mut coder).await;
         assert_eq!(column(&again["pending_messages"], "content"), ["one more"]);
         assert_eq!(column(&again["context"], "content"), texts[3..]);
-        stage.leave(coder).await;
-        assert_eq!(stage.world.json(&["message", "list"]).as_array().unwrap().len(), 14);
+        fixture.log_out(coder).await;
+        assert_eq!(fixture.world.json(&["message", "list"]).as_array().unwrap().len(), 14);
     })
     .await;
 }
@@ -93,18 +93,18 @@ async fn every_unread_message_arrives_once() {
 /// starts the agent again only after a pause.
 #[tokio::test]
 async fn message_that_was_read_starts_nobody_again() {
-    over_both(async |mut stage| {
-        let coder = chatting(&mut stage, &["Hello?".into()]).await;
-        stage.leave(coder).await;
-        assert_eq!(stage.staffed("coder").await, ["hold", "cooling_down"], "it has not read it");
+    over_both_transports(async |mut fixture| {
+        let coder = chatting(&mut fixture, &["Hello?".into()]).await;
+        fixture.log_out(coder).await;
+        assert_eq!(fixture.staffed("coder").await, ["hold", "cooling_down"], "it has not read it");
 
-        stage.world.ok(&["message", "send", "tester", "Hello?"]);
-        let mut tester = stage.claim_chat("tester").await;
+        fixture.world.ok(&["message", "send", "tester", "Hello?"]);
+        let mut tester = fixture.claim_chat("tester").await;
         let pending = tester.must("get_pending_messages", json!({})).await;
         assert_eq!(column(&pending["pending_messages"], "content"), ["Hello?"]);
-        stage.leave(tester).await;
-        assert_eq!(stage.staffed("tester").await, ["hold", "no_in_progress_task"]);
-        assert_eq!(stage.world.json(&["message", "list", "--agent", "tester"])[0]["read"], true);
+        fixture.log_out(tester).await;
+        assert_eq!(fixture.staffed("tester").await, ["hold", "no_in_progress_task"]);
+        assert_eq!(fixture.world.json(&["message", "list", "--agent", "tester"])[0]["read"], true);
     })
     .await;
 }
@@ -112,13 +112,19 @@ async fn message_that_was_read_starts_nobody_again() {
 /// M2, M4: a chat has the tools for talking, and a task session those for working.
 #[tokio::test]
 async fn chat_and_work_have_tools_of_their_own() {
-    over_both(async |mut stage| {
-        let mut chat = chatting(&mut stage, &["Hello?".into()]).await;
-        let task = stage.started("Fix the login", "coder");
-        let mut work = stage.claim("coder", &task).await;
-        assert!(chat.shown.contains(&"get_pending_messages".into()) && !chat.shown.contains(&"get_my_task".into()));
-        assert!(work.shown.contains(&"get_my_task".into()) && !work.shown.contains(&"get_pending_messages".into()));
-        assert!(!work.shown.contains(&"assign_task".into()), "that is a manager's");
+    over_both_transports(async |mut fixture| {
+        let mut chat = chatting(&mut fixture, &["Hello?".into()]).await;
+        let task = fixture.started("Fix the login", "coder");
+        let mut work = fixture.claim("coder", &task).await;
+        assert!(
+            chat.listed_tools.contains(&"get_pending_messages".into())
+                && !chat.listed_tools.contains(&"get_my_task".into())
+        );
+        assert!(
+            work.listed_tools.contains(&"get_my_task".into())
+                && !work.listed_tools.contains(&"get_pending_messages".into())
+        );
+        assert!(!work.listed_tools.contains(&"assign_task".into()), "that is a manager's");
         assert_eq!(chat.refused("get_my_task", json!({})).await, "not_allowed");
         assert_eq!(work.refused("get_pending_messages", json!({})).await, "not_allowed");
         assert_eq!(work.refused("assign_task", json!({ "task_id": task })).await, "not_allowed");
@@ -129,16 +135,16 @@ async fn chat_and_work_have_tools_of_their_own() {
 /// C2: `saihai chat` sends what it reads, shows what the agent answers, and ends with that.
 #[tokio::test]
 async fn chat_on_the_command_line_ends_with_the_answer() {
-    over_both(async |mut stage| {
-        let mut chat = stage.world.spawn(&["chat", "coder", "--json"]);
+    over_both_transports(async |mut fixture| {
+        let mut chat = fixture.world.spawn(&["chat", "coder", "--json"]);
         std::io::Write::write_all(&mut chat.stdin.take().unwrap(), b"How far are you?\n\n").unwrap();
         let sent = async {
-            while stage.board().await.messages.is_empty() {
+            while fixture.board().await.messages.is_empty() {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, sent).await.unwrap();
-        let mut coder = chatting(&mut stage, &[]).await;
+        tokio::time::timeout(WAIT_LIMIT, sent).await.unwrap();
+        let mut coder = chatting(&mut fixture, &[]).await;
         read(&mut coder).await;
         coder.must("send_message", json!({ "to": "owner", "content": "Half.\nThe rest today." })).await;
         let output = tokio::task::spawn_blocking(move || chat.wait_with_output().unwrap()).await.unwrap();
@@ -146,7 +152,7 @@ async fn chat_on_the_command_line_ends_with_the_answer() {
         let lines = String::from_utf8(output.stdout).unwrap();
         let said: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(column(&Value::Array(said), "content"), ["How far are you?", "Half.\nThe rest today."]);
-        stage.leave(coder).await;
+        fixture.log_out(coder).await;
     })
     .await;
 }

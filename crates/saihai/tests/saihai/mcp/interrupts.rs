@@ -6,7 +6,7 @@ use board::{Board, EndReason, ProcessEnd, Session, SessionId};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::stage::{Stage, over_both};
+use super::fixture::{Fixture, over_both_transports};
 use crate::world::texts;
 
 /// What interrupts the session on `tsk_1`, and the reason its agent and its runner are given.
@@ -43,33 +43,33 @@ fn assert_unchanged(before: &Board, after: &Board) {
     assert_eq!(sessions(before), sessions(after));
 }
 
-async fn working(stage: &mut Stage, task: &str) -> Agent {
-    let mut solo = stage.claim("solo", task).await;
-    solo.enter().await;
-    assert_eq!(solo.told().await, "work");
+async fn working(fixture: &mut Fixture, task: &str) -> Agent {
+    let mut solo = fixture.claim("solo", task).await;
+    solo.begin_session().await;
+    assert_eq!(solo.next_action().await, "work");
     solo
 }
 
-async fn interrupted(stage: &mut Stage, command: &[&str], reason: &str) -> (Agent, Agent) {
+async fn interrupted(fixture: &mut Fixture, command: &[&str], reason: &str) -> (Agent, Agent) {
     for title in ["one", "two"] {
-        stage.started(title, "solo");
+        fixture.started(title, "solo");
     }
-    let (mut first, mut second) = (working(stage, "tsk_1").await, working(stage, "tsk_2").await);
+    let (mut first, mut second) = (working(fixture, "tsk_1").await, working(fixture, "tsk_2").await);
     first.must("create_task", json!({ "title": "step", "description": "d" })).await;
     second.must("save_context", json!({ "progress": "half" })).await;
-    stage.world.ok(command);
+    fixture.world.ok(command);
 
-    let before = stage.board().await;
+    let before = fixture.board().await;
     for (tool, arguments) in mutating() {
         let refusal = first.refusal(tool, arguments).await;
         assert_eq!(refusal["code"], "interrupted", "{reason}: {tool}");
         assert!(refusal["hint"].as_str().unwrap().contains("get_next_action"), "{refusal}");
         assert_eq!(texts(&refusal["tools"]), ["save_context", "logout", "get_next_action"], "{reason}: {tool}");
     }
-    assert_unchanged(&before, stage.board().await.as_ref());
+    assert_unchanged(&before, fixture.board().await.as_ref());
     let stop = first.next().await;
     assert_eq!([&stop["action"], &stop["state"], &stop["reason"]], ["stop", "interrupted", reason]);
-    let told = stage.staffing("solo").await;
+    let told = fixture.staffing("solo").await;
     assert_eq!([&told["action"], &told["reason"], &told["task_id"]], ["stop", reason, "tsk_1"]);
     (first, second)
 }
@@ -80,8 +80,8 @@ async fn interrupted(stage: &mut Stage, command: &[&str], reason: &str) -> (Agen
 #[tokio::test]
 async fn interrupt_reaches_the_next_call_of_that_session_alone() {
     for (command, reason) in INTERRUPTIONS {
-        over_both(async |mut stage| {
-            let (mut first, mut second) = interrupted(&mut stage, command, reason).await;
+        over_both_transports(async |mut fixture| {
+            let (mut first, mut second) = interrupted(&mut fixture, command, reason).await;
             first.must("get_my_task", json!({})).await;
             for tool in ["list_tasks", "get_my_profile", "help"] {
                 first.must(tool, json!({})).await;
@@ -101,9 +101,9 @@ async fn interrupt_reaches_the_next_call_of_that_session_alone() {
             }
             first.must("logout", json!({})).await;
             assert_eq!(first.refused("save_context", json!({})).await, "stale_session");
-            let ended = stage.end(first, ProcessEnd::because(EndReason::Stopped)).await;
-            assert_eq!(stage.world.json(&["session", "show", &ended.session])["verdict"], "none");
-            let task = stage.world.json(&["task", "show", "tsk_1"]);
+            let ended = fixture.end(first, ProcessEnd::because(EndReason::Stopped)).await;
+            assert_eq!(fixture.world.json(&["session", "show", &ended.session])["verdict"], "none");
+            let task = fixture.world.json(&["task", "show", "tsk_1"]);
             assert_eq!(task["attempts"], 0, "nobody is charged for being stopped");
         })
         .await;
@@ -114,26 +114,26 @@ async fn interrupt_reaches_the_next_call_of_that_session_alone() {
 /// the same step be told again.
 #[tokio::test]
 async fn session_below_a_blocked_task_is_held() {
-    over_both(async |mut stage| {
-        let top = stage.started("Release", "lead");
-        let mut lead = stage.claim("lead", &top).await;
-        lead.enter().await;
-        assert_eq!(lead.told().await, "create_subtasks");
+    over_both_transports(async |mut fixture| {
+        let top = fixture.started("Release", "lead");
+        let mut lead = fixture.claim("lead", &top).await;
+        lead.begin_session().await;
+        assert_eq!(lead.next_action().await, "create_subtasks");
         lead.must("create_task", json!({ "title": "Build", "description": "d" })).await;
-        assert_eq!(lead.told().await, "situational_awareness");
+        assert_eq!(lead.next_action().await, "situational_awareness");
         lead.start("tsk_2", "solo").await;
-        let mut solo = working(&mut stage, "tsk_2").await;
-        stage.world.ok(&["task", "block", &top, "--reason", "wait"]);
+        let mut solo = working(&mut fixture, "tsk_2").await;
+        fixture.world.ok(&["task", "block", &top, "--reason", "wait"]);
         assert_eq!(
             solo.refused("report_completed", json!({ "result": "success", "summary": "s" })).await,
             "interrupted"
         );
         assert_eq!(solo.next().await["reason"], "held");
         assert_eq!(lead.next().await["reason"], "blocked");
-        assert_eq!(stage.world.status("tsk_2"), "in_progress", "held is derived");
-        stage.world.ok(&["task", "unblock", &top]);
-        assert_eq!(solo.told().await, "work");
-        assert_eq!(lead.told().await, "situational_awareness");
+        assert_eq!(fixture.world.status("tsk_2"), "in_progress", "held is derived");
+        fixture.world.ok(&["task", "unblock", &top]);
+        assert_eq!(solo.next_action().await, "work");
+        assert_eq!(lead.next_action().await, "situational_awareness");
         solo.report("success", "It works.").await;
     })
     .await;
@@ -142,15 +142,15 @@ async fn session_below_a_blocked_task_is_held() {
 /// N7, N6: a project that is paused and resumed between two calls leaves the second as it was.
 #[tokio::test]
 async fn resumed_session_goes_on() {
-    over_both(async |mut stage| {
-        stage.started("one", "solo");
-        let mut solo = working(&mut stage, "tsk_1").await;
-        stage.world.ok(&["project", "pause"]);
-        assert_eq!(solo.told().await, "stop");
-        stage.world.ok(&["project", "resume"]);
-        assert_eq!(solo.told().await, "work");
+    over_both_transports(async |mut fixture| {
+        fixture.started("one", "solo");
+        let mut solo = working(&mut fixture, "tsk_1").await;
+        fixture.world.ok(&["project", "pause"]);
+        assert_eq!(solo.next_action().await, "stop");
+        fixture.world.ok(&["project", "resume"]);
+        assert_eq!(solo.next_action().await, "work");
         solo.report("success", "It works.").await;
-        let board: Arc<Board> = stage.board().await;
+        let board: Arc<Board> = fixture.board().await;
         assert!(board.session(SessionId(1)).unwrap().report.is_some());
     })
     .await;

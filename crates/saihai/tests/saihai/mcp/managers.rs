@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::stage::{Stage, merged, over_both};
+use super::fixture::{Fixture, merged, over_both_transports};
 use crate::world::{column, texts};
 
 /// A manager has split its task into `Build` and `Ship`, which needs `Build`.
-async fn split(stage: &mut Stage, manager: &str, task: &str) -> (Agent, [String; 2]) {
-    let mut lead = stage.claim(manager, task).await;
-    lead.enter().await;
-    assert_eq!(lead.told().await, "create_subtasks");
+async fn split(fixture: &mut Fixture, manager: &str, task: &str) -> (Agent, [String; 2]) {
+    let mut lead = fixture.claim(manager, task).await;
+    lead.begin_session().await;
+    assert_eq!(lead.next_action().await, "create_subtasks");
     let created = lead
         .must(
             "create_tasks_batch",
@@ -26,9 +26,9 @@ async fn split(stage: &mut Stage, manager: &str, task: &str) -> (Agent, [String;
 }
 
 /// A manager comes back and is asked to look.
-async fn back(stage: &mut Stage, manager: &str, task: &str) -> Agent {
-    let mut lead = stage.claim(manager, task).await;
-    lead.enter().await;
+async fn back(fixture: &mut Fixture, manager: &str, task: &str) -> Agent {
+    let mut lead = fixture.claim(manager, task).await;
+    lead.begin_session().await;
     lead
 }
 
@@ -36,10 +36,10 @@ async fn back(stage: &mut Stage, manager: &str, task: &str) -> Agent {
 /// starts, waits, is woken by what was finished, and reports.
 #[tokio::test]
 async fn manager_is_led_through_its_workers_to_done() {
-    over_both(async |mut stage| {
-        let top = stage.started("Release", "lead");
-        assert_eq!(stage.staffed("lead").await, ["start", "has_in_progress_task"]);
-        let (mut lead, [build, ship]) = split(&mut stage, "lead", &top).await;
+    over_both_transports(async |mut fixture| {
+        let top = fixture.started("Release", "lead");
+        assert_eq!(fixture.staffed("lead").await, ["start", "has_in_progress_task"]);
+        let (mut lead, [build, ship]) = split(&mut fixture, "lead", &top).await;
 
         let look = lead.next().await;
         assert_eq!(look["action"], "situational_awareness");
@@ -54,50 +54,50 @@ async fn manager_is_led_through_its_workers_to_done() {
         lead.must("assign_task", json!({ "task_id": ship, "assignee_id": "tester" })).await;
         let early = json!({ "task_id": ship, "status": "in_progress" });
         assert_eq!(lead.refused("update_task_status", early).await, "not_ready");
-        assert_eq!(lead.told().await, "situational_awareness", "the choice is spent");
+        assert_eq!(lead.next_action().await, "situational_awareness", "the choice is spent");
         assert_eq!(lead.refused("select_action", choose("start")).await, "cannot_help");
         lead.select("wait").await;
         let wait = lead.next().await;
         assert_eq!((&wait["action"], column(&wait["waiting"], "id")), (&json!("wait"), vec![build.as_str()]));
-        assert_eq!(lead.told().await, "wait", "until it leaves");
-        let first = stage.leave(lead).await;
-        assert_eq!(stage.world.json(&["session", "show", &first.session])["verdict"], "none");
-        assert_eq!(stage.staffed("lead").await, ["hold", "waiting_for_workers"]);
-        let wanted = stage.staffing("coder").await;
+        assert_eq!(lead.next_action().await, "wait", "until it leaves");
+        let first = fixture.log_out(lead).await;
+        assert_eq!(fixture.world.json(&["session", "show", &first.session])["verdict"], "none");
+        assert_eq!(fixture.staffed("lead").await, ["hold", "waiting_for_workers"]);
+        let wanted = fixture.staffing("coder").await;
         assert_eq!([&wanted["action"], &wanted["task_id"]], ["start", build.as_str()]);
-        assert_eq!(stage.staffed("tester").await, ["hold", "no_in_progress_task"], "todo starts nobody");
+        assert_eq!(fixture.staffed("tester").await, ["hold", "no_in_progress_task"], "todo starts nobody");
 
-        stage.work("coder", &build).await;
-        assert_eq!(stage.staffed("lead").await, ["start", "workers_progressed"]);
-        let mut lead = back(&mut stage, "lead", &top).await;
-        assert_eq!(lead.told().await, "situational_awareness");
+        fixture.work("coder", &build).await;
+        assert_eq!(fixture.staffed("lead").await, ["start", "workers_progressed"]);
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        assert_eq!(lead.next_action().await, "situational_awareness");
         let recent = lead.must("get_recent_completions", json!({})).await;
         assert_eq!(column(&recent["completions"], "task_id"), [build.as_str()]);
         assert_eq!(column(&recent["completions"], "summary"), ["It works."]);
         lead.select("start").await;
-        assert_eq!(lead.told().await, "start");
+        assert_eq!(lead.next_action().await, "start");
         lead.set(&ship, "in_progress").await;
         lead.wait().await;
-        stage.leave(lead).await;
-        assert_eq!(stage.staffed("lead").await, ["hold", "waiting_for_workers"]);
+        fixture.log_out(lead).await;
+        assert_eq!(fixture.staffed("lead").await, ["hold", "waiting_for_workers"]);
 
-        let mut tester = stage.claim("tester", &ship).await;
+        let mut tester = fixture.claim("tester", &ship).await;
         let own = tester.must("get_my_task", json!({})).await;
         assert_eq!(column(&own["dependencies"], "summary"), ["It works."]);
         assert_eq!(own["parent"]["id"], top);
         tester.obey_as_worker().await;
-        let ended = stage.leave(tester).await;
-        assert_eq!(stage.staffed("lead").await, ["hold", "waiting_for_workers"], "it is not verified yet");
-        stage.examine(&ended, merged()).await;
+        let ended = fixture.log_out(tester).await;
+        assert_eq!(fixture.staffed("lead").await, ["hold", "waiting_for_workers"], "it is not verified yet");
+        fixture.examine(&ended, merged()).await;
 
-        let mut lead = back(&mut stage, "lead", &top).await;
-        assert_eq!(lead.told().await, "report_completion");
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        assert_eq!(lead.next_action().await, "report_completion");
         lead.report("success", "Released.").await;
-        assert_eq!(lead.told().await, "logout");
-        let last = stage.leave(lead).await;
-        assert_eq!(stage.world.status(&top), "done");
-        assert_eq!(stage.world.json(&["session", "show", &last.session])["verdict"], "done");
-        assert_eq!(stage.world.json(&["task", "show", &top])["summary"], "Released.");
+        assert_eq!(lead.next_action().await, "logout");
+        let last = fixture.log_out(lead).await;
+        assert_eq!(fixture.world.status(&top), "done");
+        assert_eq!(fixture.world.json(&["session", "show", &last.session])["verdict"], "done");
+        assert_eq!(fixture.world.json(&["task", "show", &top])["summary"], "Released.");
     })
     .await;
 }
@@ -106,45 +106,45 @@ async fn manager_is_led_through_its_workers_to_done() {
 /// finds and finishes it though it has a parent.
 #[tokio::test]
 async fn sub_manager_splits_its_part_again() {
-    over_both(async |mut stage| {
-        let top = stage.started("Release", "lead");
-        let (mut lead, [build, ship]) = split(&mut stage, "lead", &top).await;
-        assert_eq!(lead.told().await, "situational_awareness");
+    over_both_transports(async |mut fixture| {
+        let top = fixture.started("Release", "lead");
+        let (mut lead, [build, ship]) = split(&mut fixture, "lead", &top).await;
+        assert_eq!(lead.next_action().await, "situational_awareness");
         assert_eq!(assigning(&mut lead, &build, "deep").await, "not_allowed", "it is sub's");
         lead.start(&build, "sub").await;
         lead.wait().await;
-        stage.leave(lead).await;
+        fixture.log_out(lead).await;
 
-        let (mut sub, [inner, outer]) = split(&mut stage, "sub", &build).await;
-        assert_eq!(sub.told().await, "situational_awareness");
+        let (mut sub, [inner, outer]) = split(&mut fixture, "sub", &build).await;
+        assert_eq!(sub.next_action().await, "situational_awareness");
         assert_eq!(column(&sub.must("list_tasks", json!({})).await["tasks"], "id"), [&*inner, &*outer]);
         assert_eq!(assigning(&mut sub, &inner, "coder").await, "not_allowed", "it is lead's");
         assert_eq!(assigning(&mut sub, &ship, "deep").await, "not_allowed", "a task of another");
         sub.start(&inner, "deep").await;
         sub.wait().await;
-        stage.leave(sub).await;
-        stage.work("deep", &inner).await;
-        assert_eq!(stage.staffed("lead").await, ["hold", "waiting_for_workers"], "its own child still runs");
+        fixture.log_out(sub).await;
+        fixture.work("deep", &inner).await;
+        assert_eq!(fixture.staffed("lead").await, ["hold", "waiting_for_workers"], "its own child still runs");
 
-        assert_eq!(stage.staffed("sub").await, ["start", "workers_progressed"]);
-        let mut sub = back(&mut stage, "sub", &build).await;
-        assert_eq!(sub.told().await, "situational_awareness");
+        assert_eq!(fixture.staffed("sub").await, ["start", "workers_progressed"]);
+        let mut sub = back(&mut fixture, "sub", &build).await;
+        assert_eq!(sub.next_action().await, "situational_awareness");
         sub.start(&outer, "deep").await;
         sub.wait().await;
-        stage.leave(sub).await;
-        stage.work("deep", &outer).await;
-        let mut sub = back(&mut stage, "sub", &build).await;
-        assert_eq!(sub.told().await, "report_completion");
+        fixture.log_out(sub).await;
+        fixture.work("deep", &outer).await;
+        let mut sub = back(&mut fixture, "sub", &build).await;
+        assert_eq!(sub.next_action().await, "report_completion");
         sub.report("success", "Both are built.").await;
-        stage.leave(sub).await;
-        assert_eq!([&build, &ship, &top].map(|task| stage.world.status(task)), ["done", "backlog", "in_progress"]);
+        fixture.log_out(sub).await;
+        assert_eq!([&build, &ship, &top].map(|task| fixture.world.status(task)), ["done", "backlog", "in_progress"]);
 
-        assert_eq!(stage.staffed("lead").await, ["start", "workers_progressed"]);
-        let mut lead = back(&mut stage, "lead", &top).await;
-        assert_eq!(lead.told().await, "situational_awareness");
+        assert_eq!(fixture.staffed("lead").await, ["start", "workers_progressed"]);
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        assert_eq!(lead.next_action().await, "situational_awareness");
         let recent = lead.must("get_recent_completions", json!({})).await;
         assert_eq!(column(&recent["completions"], "summary"), ["Both are built."]);
-        let reported = stage.world.json(&["task", "tree", &top]);
+        let reported = fixture.world.json(&["task", "tree", &top]);
         assert!(reported.to_string().contains(&outer), "{reported}");
     })
     .await;

@@ -3,12 +3,12 @@
 
 mod agent;
 mod chat;
-mod entrances;
+mod fixture;
 mod interrupts;
 mod managers;
+mod owner_changes;
 mod restarts;
 mod sessions;
-mod stage;
 mod stuck;
 mod trace;
 mod workers;

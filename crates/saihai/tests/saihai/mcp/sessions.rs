@@ -3,7 +3,7 @@
 use board::{EndReason, ProcessEnd};
 use serde_json::{Value, json};
 
-use super::stage::over_both;
+use super::fixture::over_both_transports;
 use crate::world::column;
 
 fn batch(key: Option<&str>) -> Value {
@@ -17,13 +17,13 @@ fn batch(key: Option<&str>) -> Value {
 /// the server after a restart; without a key it is refused as a duplicate, whole.
 #[tokio::test]
 async fn same_key_creates_nothing_twice() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        let mut coder = stage.claim("coder", &task).await;
-        coder.enter().await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        let mut coder = fixture.claim("coder", &task).await;
+        coder.begin_session().await;
         let first = coder.must("create_tasks_batch", batch(Some("k1"))).await;
         assert_eq!(coder.must("create_tasks_batch", batch(Some("k1"))).await, first);
-        stage.kill(&mut coder).await;
+        fixture.kill(&mut coder).await;
         assert_eq!(coder.must("create_tasks_batch", batch(Some("k1"))).await, first);
         assert_eq!(coder.refused("create_tasks_batch", batch(None)).await, "duplicate");
         assert_eq!(coder.refused("create_tasks_batch", batch(Some("k2"))).await, "duplicate");
@@ -40,25 +40,25 @@ async fn same_key_creates_nothing_twice() {
 /// while the third works.
 #[tokio::test]
 async fn sessions_of_older_generations_are_refused() {
-    over_both(async |mut stage| {
-        let task = stage.started("Small", "solo");
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Small", "solo");
         let mut stale = Vec::new();
         for _ in 0..2 {
-            let mut old = stage.claim("solo", &task).await;
-            old.enter().await;
+            let mut old = fixture.claim("solo", &task).await;
+            old.begin_session().await;
             old.must("save_context", json!({ "progress": "begun" })).await;
             // A client of its own stays connected when the runner gives the session up.
-            let client = stage.connect(&old.credential).await;
+            let client = fixture.connect(&old.credential).await;
             let connected = std::mem::replace(&mut old.client, client);
-            let (credential, session, generation, shown) =
-                (old.credential.clone(), old.session, old.generation, old.shown.clone());
-            stage.end(old, ProcessEnd::because(EndReason::Lost)).await;
-            stale.push(super::agent::Agent { client: connected, credential, session, generation, shown });
+            let (credential, session, generation, listed_tools) =
+                (old.credential.clone(), old.session, old.generation, old.listed_tools.clone());
+            fixture.end(old, ProcessEnd::because(EndReason::Lost)).await;
+            stale.push(super::agent::Agent { client: connected, credential, session, generation, listed_tools });
         }
-        let mut live = stage.claim("solo", &task).await;
+        let mut live = fixture.claim("solo", &task).await;
         assert_eq!([&stale[0], &stale[1], &live].map(|agent| agent.generation.0), [1, 2, 3]);
-        live.enter().await;
-        let before = stage.board().await;
+        live.begin_session().await;
+        let before = fixture.board().await;
         for old in &mut stale {
             for (tool, arguments) in [
                 ("get_next_action", json!({})),
@@ -72,8 +72,8 @@ async fn sessions_of_older_generations_are_refused() {
                 assert_eq!((&refusal["code"], &refusal["tools"]), (&json!("stale_session"), &json!([])), "{tool}");
             }
         }
-        assert_eq!(before.seq, stage.board().await.seq, "nothing was written");
-        assert_eq!(live.told().await, "work");
+        assert_eq!(before.seq, fixture.board().await.seq, "nothing was written");
+        assert_eq!(live.next_action().await, "work");
         live.report("success", "It works.").await;
     })
     .await;

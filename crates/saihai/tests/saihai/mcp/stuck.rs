@@ -3,41 +3,41 @@
 use serde_json::json;
 
 use super::agent::Agent;
-use super::stage::{Stage, merged, over_both};
+use super::fixture::{Fixture, merged, over_both_transports};
 use crate::world::{column, texts};
 
 /// `lead` has given `tsk_2` to `coder` and `tsk_3` to `tester`, started both, and left.
-async fn both_started(stage: &mut Stage) -> String {
-    let top = stage.started("Release", "lead");
-    let mut lead = stage.claim("lead", &top).await;
-    lead.enter().await;
-    assert_eq!(lead.told().await, "create_subtasks");
+async fn both_started(fixture: &mut Fixture) -> String {
+    let top = fixture.started("Release", "lead");
+    let mut lead = fixture.claim("lead", &top).await;
+    lead.begin_session().await;
+    assert_eq!(lead.next_action().await, "create_subtasks");
     for title in ["Build", "Ship"] {
         lead.must("create_task", json!({ "title": title, "description": title })).await;
     }
     for (task, assignee) in [("tsk_2", "coder"), ("tsk_3", "tester")] {
-        assert_eq!(lead.told().await, "situational_awareness");
+        assert_eq!(lead.next_action().await, "situational_awareness");
         lead.start(task, assignee).await;
     }
     lead.wait().await;
-    stage.leave(lead).await;
+    fixture.log_out(lead).await;
     top
 }
 
 /// A worker reports that it cannot do its task.
-async fn give_up(stage: &mut Stage, agent: &str, task: &str, result: &str, why: &str) {
-    let mut worker = stage.claim(agent, task).await;
-    worker.enter().await;
+async fn give_up(fixture: &mut Fixture, agent: &str, task: &str, result: &str, why: &str) {
+    let mut worker = fixture.claim(agent, task).await;
+    worker.begin_session().await;
     worker.report(result, why).await;
-    assert_eq!(worker.told().await, "logout");
-    stage.leave(worker).await;
-    assert_eq!(stage.world.status(task), result);
+    assert_eq!(worker.next_action().await, "logout");
+    fixture.log_out(worker).await;
+    assert_eq!(fixture.world.status(task), result);
 }
 
-async fn reviewing(stage: &mut Stage, top: &str) -> Agent {
-    assert_eq!(stage.staffed("lead").await, ["start", "worker_blocked"]);
-    let mut lead = stage.claim("lead", top).await;
-    lead.enter().await;
+async fn reviewing(fixture: &mut Fixture, top: &str) -> Agent {
+    assert_eq!(fixture.staffed("lead").await, ["start", "worker_blocked"]);
+    let mut lead = fixture.claim("lead", top).await;
+    lead.begin_session().await;
     lead
 }
 
@@ -45,11 +45,11 @@ async fn reviewing(stage: &mut Stage, top: &str) -> Agent {
 /// what failed, and every call that it is told to make is accepted.
 #[tokio::test]
 async fn manager_resolves_what_is_blocked_and_failed() {
-    over_both(async |mut stage| {
-        let top = both_started(&mut stage).await;
-        give_up(&mut stage, "coder", "tsk_2", "failed", "The compiler is broken.").await;
-        give_up(&mut stage, "tester", "tsk_3", "blocked", "There is no key.").await;
-        let mut lead = reviewing(&mut stage, &top).await;
+    over_both_transports(async |mut fixture| {
+        let top = both_started(&mut fixture).await;
+        give_up(&mut fixture, "coder", "tsk_2", "failed", "The compiler is broken.").await;
+        give_up(&mut fixture, "tester", "tsk_3", "blocked", "There is no key.").await;
+        let mut lead = reviewing(&mut fixture, &top).await;
         let review = lead.next().await;
         assert_eq!([&review["action"], &review["state"]], ["review_and_resolve_blocks", "needs_review"]);
         assert!(texts(&review["tools"]).contains(&"update_task_status"), "{review}");
@@ -60,23 +60,23 @@ async fn manager_resolves_what_is_blocked_and_failed() {
 
         assert_eq!(lead.set("tsk_2", "todo").await["previous_status"], "failed");
         assert_eq!(lead.set("tsk_3", "in_progress").await["previous_status"], "blocked");
-        assert_eq!(lead.told().await, "situational_awareness");
+        assert_eq!(lead.next_action().await, "situational_awareness");
         lead.select("start").await;
-        assert_eq!(lead.told().await, "start");
+        assert_eq!(lead.next_action().await, "start");
         lead.set("tsk_2", "in_progress").await;
         lead.wait().await;
-        stage.leave(lead).await;
+        fixture.log_out(lead).await;
         for (agent, task) in [("coder", "tsk_2"), ("tester", "tsk_3")] {
-            assert_eq!(stage.staffed(agent).await, ["start", "has_in_progress_task"]);
-            stage.work(agent, task).await;
+            assert_eq!(fixture.staffed(agent).await, ["start", "has_in_progress_task"]);
+            fixture.work(agent, task).await;
         }
-        assert_eq!(stage.staffed("lead").await, ["start", "workers_progressed"]);
-        let mut lead = stage.claim("lead", &top).await;
-        lead.enter().await;
-        assert_eq!(lead.told().await, "report_completion");
+        assert_eq!(fixture.staffed("lead").await, ["start", "workers_progressed"]);
+        let mut lead = fixture.claim("lead", &top).await;
+        lead.begin_session().await;
+        assert_eq!(lead.next_action().await, "report_completion");
         lead.report("success", "Released after all.").await;
-        stage.leave(lead).await;
-        assert_eq!(stage.world.status(&top), "done");
+        fixture.log_out(lead).await;
+        assert_eq!(fixture.world.status(&top), "done");
     })
     .await;
 }
@@ -84,12 +84,12 @@ async fn manager_resolves_what_is_blocked_and_failed() {
 /// F7: one child that was cancelled does not keep the others from completing the task.
 #[tokio::test]
 async fn cancelled_child_does_not_prevent_completion() {
-    over_both(async |mut stage| {
-        let top = both_started(&mut stage).await;
-        stage.work("coder", "tsk_2").await;
-        give_up(&mut stage, "tester", "tsk_3", "failed", "Nobody can.").await;
-        let mut lead = reviewing(&mut stage, &top).await;
-        assert_eq!(lead.told().await, "review_and_resolve_blocks");
+    over_both_transports(async |mut fixture| {
+        let top = both_started(&mut fixture).await;
+        fixture.work("coder", "tsk_2").await;
+        give_up(&mut fixture, "tester", "tsk_3", "failed", "Nobody can.").await;
+        let mut lead = reviewing(&mut fixture, &top).await;
+        assert_eq!(lead.next_action().await, "review_and_resolve_blocks");
         assert_eq!(
             lead.refused("report_completed", json!({ "result": "success", "summary": "x" })).await,
             "children_unsettled"
@@ -99,8 +99,8 @@ async fn cancelled_child_does_not_prevent_completion() {
         let answer = lead.next().await;
         assert_eq!((&answer["action"], &answer["progress"]["total"]), (&json!("report_completion"), &json!(1)));
         lead.report("success", "Released without it.").await;
-        stage.leave(lead).await;
-        assert_eq!(stage.world.status(&top), "done");
+        fixture.log_out(lead).await;
+        assert_eq!(fixture.world.status(&top), "done");
     })
     .await;
 }
@@ -109,41 +109,41 @@ async fn cancelled_child_does_not_prevent_completion() {
 /// does, and the work goes on.
 #[tokio::test]
 async fn manager_that_cannot_resolve_it_reports_blocked() {
-    over_both(async |mut stage| {
-        let top = both_started(&mut stage).await;
-        stage.work("coder", "tsk_2").await;
-        stage.world.ok(&["task", "block", "tsk_3", "--reason", "The lawyers look at it."]);
-        let mut lead = reviewing(&mut stage, &top).await;
+    over_both_transports(async |mut fixture| {
+        let top = both_started(&mut fixture).await;
+        fixture.work("coder", "tsk_2").await;
+        fixture.world.ok(&["task", "block", "tsk_3", "--reason", "The lawyers look at it."]);
+        let mut lead = reviewing(&mut fixture, &top).await;
         let review = lead.next().await;
         assert_eq!(review["action"], "review_and_resolve_blocks");
         let lifting = json!({ "task_id": "tsk_3", "status": "in_progress" });
         assert_eq!(lead.refused("update_task_status", lifting).await, "not_allowed", "it is the owner's block");
         assert!(texts(&review["tools"]).contains(&"report_completed"), "{review}");
         lead.report("blocked", "The owner has blocked Ship.").await;
-        assert_eq!(lead.told().await, "logout");
-        stage.leave(lead).await;
-        let blocked = stage.world.json(&["task", "show", &top]);
+        assert_eq!(lead.next_action().await, "logout");
+        fixture.log_out(lead).await;
+        let blocked = fixture.world.json(&["task", "show", &top]);
         assert_eq!([&blocked["status"], &blocked["blocked_reason"]], ["blocked", "The owner has blocked Ship."]);
-        assert_eq!(stage.staffed("lead").await, ["hold", "blocked_without_in_progress"]);
+        assert_eq!(fixture.staffed("lead").await, ["hold", "blocked_without_in_progress"]);
 
         assert_eq!(
-            stage.world.refused(6, &["task", "unblock", "tsk_3"])["code"],
+            fixture.world.refused(6, &["task", "unblock", "tsk_3"])["code"],
             "not_ready",
             "what is above it first"
         );
         for task in [top.as_str(), "tsk_3"] {
-            stage.world.ok(&["task", "unblock", task]);
+            fixture.world.ok(&["task", "unblock", task]);
         }
-        let mut tester = stage.claim("tester", "tsk_3").await;
+        let mut tester = fixture.claim("tester", "tsk_3").await;
         tester.obey_as_worker().await;
-        let ended = stage.leave(tester).await;
-        stage.examine(&ended, merged()).await;
-        let mut lead = stage.claim("lead", &top).await;
-        lead.enter().await;
-        assert_eq!(lead.told().await, "report_completion");
+        let ended = fixture.log_out(tester).await;
+        fixture.examine(&ended, merged()).await;
+        let mut lead = fixture.claim("lead", &top).await;
+        lead.begin_session().await;
+        assert_eq!(lead.next_action().await, "report_completion");
         lead.report("success", "Released.").await;
-        stage.leave(lead).await;
-        assert_eq!(column(&stage.world.json(&["task", "list", "--all"]), "status")[..3], ["done", "done", "done"]);
+        fixture.log_out(lead).await;
+        assert_eq!(column(&fixture.world.json(&["task", "list", "--all"]), "status")[..3], ["done", "done", "done"]);
     })
     .await;
 }
@@ -151,14 +151,14 @@ async fn manager_that_cannot_resolve_it_reports_blocked() {
 /// L1, L2, A2: what the owner retries waits in `todo` until the owner, its mover, starts it.
 #[tokio::test]
 async fn owner_retries_what_failed() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        give_up(&mut stage, "coder", &task, "failed", "Too hard.").await;
-        assert_eq!(stage.staffed("coder").await, ["hold", "no_in_progress_task"]);
-        stage.world.ok(&["task", "retry", &task]);
-        assert_eq!(stage.staffed("coder").await, ["hold", "no_in_progress_task"], "todo starts nobody");
-        stage.world.ok(&["task", "start", &task]);
-        stage.work("coder", &task).await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        give_up(&mut fixture, "coder", &task, "failed", "Too hard.").await;
+        assert_eq!(fixture.staffed("coder").await, ["hold", "no_in_progress_task"]);
+        fixture.world.ok(&["task", "retry", &task]);
+        assert_eq!(fixture.staffed("coder").await, ["hold", "no_in_progress_task"], "todo starts nobody");
+        fixture.world.ok(&["task", "start", &task]);
+        fixture.work("coder", &task).await;
     })
     .await;
 }

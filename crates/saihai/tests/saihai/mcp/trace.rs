@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::stage::{PATIENCE, Stage, merged, over_both};
+use super::fixture::{Fixture, WAIT_LIMIT, merged, over_both_transports};
 
 /// The trace once it is written: those who call do not wait for it.
-async fn written(stage: &Stage, session: &str, entries: usize) -> Vec<Value> {
+async fn written(fixture: &Fixture, session: &str, entries: usize) -> Vec<Value> {
     let waiting = async {
         loop {
-            let trace = stage.world.json(&["session", "trace", session]);
+            let trace = fixture.world.json(&["session", "trace", session]);
             let trace = trace.as_array().unwrap().clone();
             if trace.len() >= entries {
                 return trace;
@@ -16,7 +16,7 @@ async fn written(stage: &Stage, session: &str, entries: usize) -> Vec<Value> {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
+    tokio::time::timeout(WAIT_LIMIT, waiting).await.unwrap()
 }
 
 /// What is expected of an entry: what was asked, what was answered, the rule.
@@ -31,31 +31,31 @@ fn entry(trace: &Value) -> [String; 3] {
 /// text and as JSON; words and ids of the arguments are, texts and secrets are not.
 #[tokio::test]
 async fn trace_shows_every_call_its_answer_and_its_reason() {
-    over_both(async |mut stage| {
-        let task = stage.started("Small", "solo");
-        let mut solo = stage.claim("solo", &task).await;
-        solo.enter().await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Small", "solo");
+        let mut solo = fixture.claim("solo", &task).await;
+        solo.begin_session().await;
         solo.next().await;
         assert_eq!(solo.refused("get_task", json!({ "task_id": "tsk_9" })).await, "not_found");
         assert_eq!(solo.refused("select_action", json!({ "action": "wait" })).await, "not_allowed");
         solo.must("send_message", json!({ "to": "owner", "content": "Nearly there." })).await;
-        stage.world.ok(&["project", "pause"]);
+        fixture.world.ok(&["project", "pause"]);
         assert_eq!(
             solo.refused("report_completed", json!({ "result": "success", "summary": "s" })).await,
             "interrupted"
         );
-        assert_eq!(solo.told().await, "stop");
-        stage.world.ok(&["project", "resume"]);
+        assert_eq!(solo.next_action().await, "stop");
+        fixture.world.ok(&["project", "resume"]);
         solo.report("success", "It works.").await;
         solo.next().await;
         solo.must("logout", json!({})).await;
         assert_eq!(solo.refused("get_next_action", json!({})).await, "stale_session");
         let (id, credential) = (solo.id(), solo.credential.clone());
-        written(&stage, &id, 15).await;
-        let ended = stage.end(solo, board::ProcessEnd::exited(0)).await;
-        stage.examine(&ended, merged()).await;
+        written(&fixture, &id, 15).await;
+        let ended = fixture.end(solo, board::ProcessEnd::exited(0)).await;
+        fixture.examine(&ended, merged()).await;
 
-        let trace = written(&stage, &id, 16).await;
+        let trace = written(&fixture, &id, 16).await;
         let expected = [
             ["authenticate", "", ""],
             ["next_action", "report_model", "N2.3"],
@@ -82,7 +82,7 @@ async fn trace_shows_every_call_its_answer_and_its_reason() {
         let seqs: Vec<_> = trace.iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
         assert!(seqs.is_sorted(), "{seqs:?}");
 
-        let text = stage.world.ok(&["session", "trace", &id]);
+        let text = fixture.world.ok(&["session", "trace", &id]);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), trace.len(), "{text}");
         assert!(lines[5].ends_with("get_next_action → work (execute_task)  N2.10"), "{text}");
@@ -92,7 +92,7 @@ async fn trace_shows_every_call_its_answer_and_its_reason() {
         for secret in [credential.as_str(), "Nearly there.", "It works."] {
             assert!(!text.contains(secret) && !json!(trace).to_string().contains(secret), "{secret}");
         }
-        assert_eq!(stage.world.ok(&["session", "trace", &id, "--lines", "1"]), *lines.last().unwrap());
+        assert_eq!(fixture.world.ok(&["session", "trace", &id, "--lines", "1"]), *lines.last().unwrap());
     })
     .await;
 }

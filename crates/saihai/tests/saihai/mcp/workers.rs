@@ -3,23 +3,23 @@
 use serde_json::json;
 
 use super::agent::two_steps;
-use super::stage::{failing_check, merged, over_both};
+use super::fixture::{failing_check, merged, over_both_transports};
 use crate::world::{column, texts};
 
 /// N2, N3, M3, S3, L6, F1, F11, F20: the whole loop of a worker, whose steps come in the order of
 /// their dependencies and their urgency, and never more of them than the limit.
 #[tokio::test]
 async fn worker_is_led_through_its_steps_to_done() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        let mut coder = stage.claim("coder", &task).await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        let mut coder = fixture.claim("coder", &task).await;
         let known = coder.must("authenticate", json!({})).await;
         assert_eq!([&known["agent_id"], &known["session_id"], &known["project_id"]], ["coder", "ses_1", "shop"]);
         assert_eq!(known.get("session_token"), None, "its credential is enough");
-        assert_eq!(coder.told().await, "report_model");
+        assert_eq!(coder.next_action().await, "report_model");
         let model = json!({ "provider": "anthropic", "model_id": "claude-sonnet-4-5" });
         assert_eq!(coder.must("report_model", model).await["verified"], true);
-        assert_eq!(coder.told().await, "get_task");
+        assert_eq!(coder.next_action().await, "get_task");
         let own = coder.must("get_my_task", json!({})).await;
         assert_eq!([&own["task"]["title"], &own["task"]["description"]], ["Fix the login", "All about: Fix the login"]);
         let asked = coder.next().await;
@@ -49,21 +49,21 @@ async fn worker_is_led_through_its_steps_to_done() {
             assert_eq!(coder.refused("report_completed", success()).await, "children_unsettled");
             coder.set(id, "done").await;
         }
-        assert_eq!(coder.told().await, "report_completion");
+        assert_eq!(coder.next_action().await, "report_completion");
         coder.report("success", "It works.").await;
-        assert_eq!(coder.told().await, "logout");
+        assert_eq!(coder.next_action().await, "logout");
         coder.must("logout", json!({})).await;
         assert_eq!(coder.refused("get_next_action", json!({})).await, "stale_session");
 
-        let ended = stage.end(coder, board::ProcessEnd::exited(0)).await;
-        assert_eq!(stage.world.status(&task), "in_progress", "a claim is no proof");
-        assert_eq!(stage.staffed("coder").await, ["hold", "already_running"]);
-        stage.examine(&ended, merged()).await;
-        assert_eq!(stage.world.status(&task), "done");
-        let session = stage.world.json(&["session", "show", &ended.session]);
+        let ended = fixture.end(coder, board::ProcessEnd::exited(0)).await;
+        assert_eq!(fixture.world.status(&task), "in_progress", "a claim is no proof");
+        assert_eq!(fixture.staffed("coder").await, ["hold", "already_running"]);
+        fixture.examine(&ended, merged()).await;
+        assert_eq!(fixture.world.status(&task), "done");
+        let session = fixture.world.json(&["session", "show", &ended.session]);
         let facts = ["status", "end_reason", "dod_result", "verdict"].map(|fact| session[fact].as_str().unwrap());
         assert_eq!(facts, ["ended", "exited", "merged", "done"]);
-        assert_eq!(stage.staffed("coder").await, ["hold", "no_in_progress_task"]);
+        assert_eq!(fixture.staffed("coder").await, ["hold", "no_in_progress_task"]);
     })
     .await;
 }
@@ -75,14 +75,14 @@ fn success() -> serde_json::Value {
 /// N2.10, N3: a worker that does not split its task works on it at once.
 #[tokio::test]
 async fn worker_that_never_splits_works_at_once() {
-    over_both(async |mut stage| {
-        let task = stage.started("Small", "solo");
-        let mut solo = stage.claim("solo", &task).await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Small", "solo");
+        let mut solo = fixture.claim("solo", &task).await;
         assert_eq!(solo.obey_as_worker().await, ["report_model", "get_task", "work", "logout"]);
-        let ended = stage.leave(solo).await;
-        stage.examine(&ended, merged()).await;
-        assert_eq!(stage.world.status(&task), "done");
-        assert_eq!(stage.world.json(&["task", "list", "--all"]).as_array().unwrap().len(), 1);
+        let ended = fixture.log_out(solo).await;
+        fixture.examine(&ended, merged()).await;
+        assert_eq!(fixture.world.status(&task), "done");
+        assert_eq!(fixture.world.json(&["task", "list", "--all"]).as_array().unwrap().len(), 1);
     })
     .await;
 }
@@ -90,21 +90,21 @@ async fn worker_that_never_splits_works_at_once() {
 /// V3, N2.11, N6: work that a check rejected comes back with what was wrong, and with its steps kept.
 #[tokio::test]
 async fn rejected_work_comes_back_with_what_was_wrong() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        let mut first = stage.claim("coder", &task).await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        let mut first = fixture.claim("coder", &task).await;
         first.obey_as_worker().await;
-        let ended = stage.leave(first).await;
-        stage.examine(&ended, failing_check()).await;
-        let shown = stage.world.json(&["task", "show", &task]);
+        let ended = fixture.log_out(first).await;
+        fixture.examine(&ended, failing_check()).await;
+        let shown = fixture.world.json(&["task", "show", &task]);
         assert_eq!((&shown["status"], &shown["attempts"]), (&json!("in_progress"), &json!(1)));
-        assert_eq!(stage.world.json(&["session", "show", &ended.session])["verdict"], "rejected");
+        assert_eq!(fixture.world.json(&["session", "show", &ended.session])["verdict"], "rejected");
 
-        let mut second = stage.claim("coder", &task).await;
+        let mut second = fixture.claim("coder", &task).await;
         second.must("authenticate", json!({})).await;
-        assert_eq!(second.told().await, "report_model");
+        assert_eq!(second.next_action().await, "report_model");
         second.must("report_model", json!({ "provider": "anthropic", "model_id": "m" })).await;
-        assert_eq!(second.told().await, "get_task");
+        assert_eq!(second.next_action().await, "get_task");
         let own = second.must("get_my_task", json!({})).await;
         let feedback = own["task"]["feedback"].as_str().unwrap();
         assert!(feedback.contains("tests_pass") && feedback.contains("2 of 7 tests failed"), "{feedback}");
@@ -113,9 +113,9 @@ async fn rejected_work_comes_back_with_what_was_wrong() {
         assert_eq!([&rework["action"], &rework["state"]], ["work", "rework"]);
         assert!(rework["instruction"].as_str().unwrap().contains("2 of 7 tests failed"), "{rework}");
         second.report("success", "Mended.").await;
-        let ended = stage.leave(second).await;
-        stage.examine(&ended, merged()).await;
-        assert_eq!(stage.world.status(&task), "done");
+        let ended = fixture.log_out(second).await;
+        fixture.examine(&ended, merged()).await;
+        assert_eq!(fixture.world.status(&task), "done");
     })
     .await;
 }
@@ -123,10 +123,10 @@ async fn rejected_work_comes_back_with_what_was_wrong() {
 /// L6, F13, F3: a step cannot be split, and nothing is created twice.
 #[tokio::test]
 async fn steps_are_neither_split_nor_created_again() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        let mut coder = stage.claim("coder", &task).await;
-        coder.enter().await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        let mut coder = fixture.claim("coder", &task).await;
+        coder.begin_session().await;
         coder.must("create_tasks_batch", two_steps()).await;
         let below = json!({ "title": "deeper", "description": "d", "parent_task_id": "tsk_2" });
         assert_eq!(coder.refused("create_task", below).await, "not_allowed");

@@ -11,7 +11,7 @@ use super::{Team, assert_unchanged, snapshot};
 
 /// Words for the scripts: `$G` is the agent's git directory, `trap_ NAME` makes a program that sets
 /// off a canary, and leaves a track in the git directory to show that it ran.
-fn setting(team: &Team, script: &str) -> String {
+fn with_trap_words(team: &Team, script: &str) -> String {
     format!(
         r#"
         G=$(git rev-parse --absolute-git-dir); MAIN='{main}'; ROOT='{root}'
@@ -33,8 +33,8 @@ fn team(script: &str) -> Team {
 
 fn configured(script: &str, settings: &Value) -> Team {
     let team = Team::configured("true", settings);
-    let script = setting(&team, script);
-    team.solo(&script, &json!({}));
+    let script = with_trap_words(&team, script);
+    team.redefine_solo(&script, &json!({}));
     team
 }
 
@@ -60,7 +60,7 @@ fn private_repository(team: &Team) -> String {
 }
 
 /// Everything of the repository but what Saihai itself writes there.
-fn users(team: &Team) -> std::collections::BTreeMap<PathBuf, (u32, Vec<u8>)> {
+fn user_files(team: &Team) -> std::collections::BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut all = snapshot(&team.world.repository);
     all.retain(|path, _| {
         let path = path.to_string_lossy();
@@ -110,14 +110,14 @@ const CONFIGURATION: &str = r#"
 #[test]
 fn a_configuration_full_of_traps_reaches_nobody() {
     let team = team(&format!("{CONFIGURATION}\necho work > src/b.txt"));
-    let before = users(&team);
-    let task = team.start("Set traps");
+    let before = user_files(&team);
+    let task = team.start_task("Set traps");
     let mut up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.merged("src/b.txt").as_deref(), Some("work\n"));
     assert!(team.merged("src/.gitattributes").is_some(), "it is in scope, and means nothing without a driver");
     let config = team.world.repository.join(".git/config");
-    assert_eq!(before.get(&config), users(&team).get(&config));
+    assert_eq!(before.get(&config), user_files(&team).get(&config));
     no_canary(&team);
     // The user's own git is none the worse.
     team.world.git(&["status"]);
@@ -131,9 +131,9 @@ fn a_configuration_full_of_traps_reaches_nobody() {
 #[test]
 fn the_traps_would_work_outside() {
     let team = team(&format!("{CONFIGURATION}\nexit 1"));
-    let task = team.start("Set traps");
+    let task = team.start_task("Set traps");
     let up = team.up();
-    team.until(&task, "failed");
+    team.until_task(&task, "failed");
     no_canary(&team);
     let workspace = team.workspace(1);
     let _ = std::process::Command::new("git").arg("-C").arg(workspace).args(["status", "--short"]).output();
@@ -148,16 +148,16 @@ fn a_conflict_is_prepared_inside_the_sandbox() {
         r#"
         if [ -e "$G/second" ]; then ls "$G/traps"; echo resolved > src/a.txt; exit 0; fi
         touch "$G/second"
-        gate ready
+        barrier ready
         {CONFIGURATION}
         rm -f src/.gitattributes
         echo mine > src/a.txt
         "#
     ));
-    let task = team.start("Conflict");
+    let task = team.start_task("Conflict");
     let up = team.up();
-    team.overtake();
-    team.until(&task, "done");
+    team.commit_conflicting_change();
+    team.until_task(&task, "done");
     assert_eq!(team.session(1)["verdict"], "rejected");
     assert!(team.log(2).lines().any(|line| line == "ran-merge"), "it did run, where it belongs: {}", team.log(2));
     assert_eq!(team.merged("src/a.txt").as_deref(), Some("resolved\n"));
@@ -179,7 +179,7 @@ fn alternates_import_nothing() {
     let commit = private_repository(&team);
     team.world.write("src/.commit", &commit);
     team.commit("a hint");
-    let task = team.start("Import");
+    let task = team.start_task("Import");
     let mut up = team.up();
     rejected(&team, &task);
     assert!(!team.log(1).contains("SEEN"), "{}", team.log(1));
@@ -194,7 +194,7 @@ fn an_unrelated_history_is_rejected() {
     let team = team(
         "git checkout -q --orphan other; git rm -rqf --cached .; echo x > src/x; git add src/x; git commit -qm orphan; git branch -f task-1-stray; git symbolic-ref HEAD refs/heads/other",
     );
-    let task = team.start("Stray");
+    let task = team.start_task("Stray");
     let mut up = team.up();
     let detail = rejected(&team, &task);
     assert!(detail.contains("no history in common"), "{detail}");
@@ -221,11 +221,11 @@ fn a_broken_git_directory_is_told_and_set_aside() {
         let once = format!(
             r#"echo work > src/b{number}.txt; if [ -e "$G/../../../tried-{number}" ]; then true; else {script}; fi"#
         );
-        team.agent(&format!("a{number}"), &setting(&team, &once), &json!({}));
+        team.agent(&format!("a{number}"), &with_trap_words(&team, &once), &json!({}));
     }
     team.commit("agents");
     team.world.ok(&["agent", "apply"]);
-    let before = users(&team);
+    let before = user_files(&team);
     for (number, (title, _)) in broken.iter().enumerate() {
         let task = team.world.ok(&["task", "add", title, "--assign", &format!("a{number}"), "--quiet"]);
         team.world.ok(&["task", "start", &task]);
@@ -246,7 +246,7 @@ fn a_broken_git_directory_is_told_and_set_aside() {
     }
     no_canary(&team);
     let config = team.world.repository.join(".git/config");
-    assert_eq!(before.get(&config), users(&team).get(&config));
+    assert_eq!(before.get(&config), user_files(&team).get(&config));
     assert_eq!(team.world.git(&["fsck", "--no-progress"]), "");
     assert!(up.is_running());
     up.stop();
@@ -265,12 +265,12 @@ fn a_replaced_link_to_git_leads_nowhere() {
             *) true ;;
         esac
     "#;
-    team.solo(&setting(&team, script), &everything);
-    let before = users(&team);
-    let task = team.start("Lead elsewhere");
+    team.redefine_solo(&with_trap_words(&team, script), &everything);
+    let before = user_files(&team);
+    let task = team.start_task("Lead elsewhere");
     let mut up = team.up();
     rejected(&team, &task);
-    assert_unchanged(&before, &users(&team));
+    assert_unchanged(&before, &user_files(&team));
     assert!(up.is_running());
     up.stop();
 }
@@ -294,7 +294,7 @@ fn bad_objects_are_refused() {
         let script = format!(
             "blob=$(echo x | git hash-object -w --stdin); {make}; echo tree $tree; commit=$(git commit-tree $tree -p HEAD -m bad) && git update-ref --no-deref HEAD $commit; true"
         );
-        team.agent(&format!("a{number}"), &setting(&team, &script), &json!({}));
+        team.agent(&format!("a{number}"), &with_trap_words(&team, &script), &json!({}));
     }
     team.agent("good", "echo good > src/good.txt", &json!({}));
     team.commit("agents");
@@ -308,9 +308,9 @@ fn bad_objects_are_refused() {
     let head = team.world.git(&["rev-parse", "HEAD"]);
     let up = team.up();
     for number in 1..=bad.len() {
-        team.until(&format!("tsk_{number}"), "failed");
+        team.until_task(&format!("tsk_{number}"), "failed");
     }
-    team.until(&good, "done");
+    team.until_task(&good, "done");
     assert_eq!(team.world.git(&["rev-list", "--count", &format!("{head}..main")]), "2", "the good work and its merge");
     assert_eq!(team.world.git(&["fsck", "--no-progress", "--strict"]), "");
     up.stop();
@@ -327,9 +327,9 @@ fn a_committed_link_is_a_link() {
     );
     fs::create_dir(team.world.path().join(".ssh")).unwrap();
     fs::write(team.world.path().join(".ssh/id"), "private\n").unwrap();
-    let task = team.start("Link");
+    let task = team.start_task("Link");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.world.git(&["ls-tree", "main", "src/out"]).split(' ').next(), Some("120000"));
     assert_eq!(team.merged("src/zero").as_deref(), Some("/dev/zero"));
     assert_eq!(fs::read_to_string(team.world.path().join(".ssh/id")).unwrap(), "private\n");
@@ -348,9 +348,9 @@ fn links_in_the_git_directory_lead_no_writer_out() {
         "#,
     );
     fs::create_dir(team.world.path().join("user")).unwrap();
-    let task = team.start("Lead out");
+    let task = team.start_task("Lead out");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(snapshot(&team.world.path().join("user")).len(), 1, "it is empty as before");
     up.stop();
 }
@@ -390,7 +390,7 @@ END
     for (name, forgery) in forgeries {
         let forgery = forgery.replace("ROOT", &team.world.path().to_string_lossy());
         let script = FORGER.replace("FORGERY", &forgery).replace("NAME", name);
-        team.agent(name, &setting(&team, &script), &json!({}));
+        team.agent(name, &with_trap_words(&team, &script), &json!({}));
     }
     team.commit("agents");
     team.world.ok(&["agent", "apply"]);

@@ -24,12 +24,12 @@ use serde_json::{Value, json};
 use crate::world::{World, one_document};
 
 /// The most that anything may take on a machine that has much else to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Words for the scripts of agents: `gate NAME` waits for the test, `try NAME COMMAND…` says
+/// Words for the scripts of agents: `barrier NAME` waits for the test, `try NAME COMMAND…` says
 /// whether something that must not succeed did.
 const PRELUDE: &str = r#"
-gate() { echo "at $1"; while ! [ -e "src/.gate-$1" ]; do sleep 0.02; done; rm -f "src/.gate-$1"; }
+barrier() { echo "at $1"; while ! [ -e "src/.barrier-$1" ]; do sleep 0.02; done; rm -f "src/.barrier-$1"; }
 try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "ESCAPED $name"; else echo "refused $name"; fi; }
 "#;
 
@@ -41,7 +41,7 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(began.elapsed() < WAIT_LIMIT, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -96,7 +96,7 @@ impl Team {
     }
 
     /// Defines `solo` anew, with keys besides or instead, and applies that.
-    pub(crate) fn solo(&self, script: &str, keys: &Value) {
+    pub(crate) fn redefine_solo(&self, script: &str, keys: &Value) {
         self.agent("solo", script, keys);
         self.commit("another solo");
         self.world.ok(&["agent", "apply"]);
@@ -108,11 +108,11 @@ impl Team {
     }
 
     /// A started task for `solo`.
-    pub(crate) fn start(&self, title: &str) -> String {
-        self.start_with(title, &[])
+    pub(crate) fn start_task(&self, title: &str) -> String {
+        self.start_task_with(title, &[])
     }
 
-    pub(crate) fn start_with(&self, title: &str, options: &[&str]) -> String {
+    pub(crate) fn start_task_with(&self, title: &str, options: &[&str]) -> String {
         let id = self.world.ok(&[&["task", "add", title, "--assign", "solo", "--quiet"], options].concat());
         self.world.ok(&["task", "start", &id]);
         id
@@ -132,7 +132,7 @@ impl Team {
 
     /// Waits until a task has a status.
     #[track_caller]
-    pub(crate) fn until(&self, id: &str, status: &str) -> Value {
+    pub(crate) fn until_task(&self, id: &str, status: &str) -> Value {
         let began = Instant::now();
         loop {
             let task = self.task(id);
@@ -140,7 +140,7 @@ impl Team {
                 return task;
             }
             let settled = ["done", "failed", "blocked", "cancelled"].iter().any(|end| task["status"] == *end);
-            if settled || began.elapsed() > PATIENCE {
+            if settled || began.elapsed() > WAIT_LIMIT {
                 let sessions = self.world.json(&["session", "list"]);
                 panic!("{id} is not {status}: {task:#}\n{sessions:#}\n{}", self.log(1));
             }
@@ -150,7 +150,7 @@ impl Team {
 
     /// Waits until a session has ended.
     #[track_caller]
-    pub(crate) fn ended(&self, number: u32) -> Value {
+    pub(crate) fn until_ended(&self, number: u32) -> Value {
         self.until_session(number, "it to have ended", |session| session["status"] == "ended")
     }
 
@@ -167,22 +167,22 @@ impl Team {
                 }
             }
             let over = last["status"] == "ended" && last["verdict"] != Value::Null;
-            assert!(!over && began.elapsed() < PATIENCE, "{what}: {last:#}\n{}", self.log(number));
+            assert!(!over && began.elapsed() < WAIT_LIMIT, "{what}: {last:#}\n{}", self.log(number));
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    pub(crate) fn places(&self) -> PathBuf {
+    pub(crate) fn project_directory(&self) -> PathBuf {
         self.world.home().join("projects/shop")
     }
 
     pub(crate) fn run_directory(&self, session: u32) -> PathBuf {
-        self.places().join(format!("sessions/ses_{session}"))
+        self.project_directory().join(format!("sessions/ses_{session}"))
     }
 
     /// The files of a task's workspace.
     pub(crate) fn workspace(&self, task: u32) -> PathBuf {
-        self.places().join(format!("workspaces/task-{task}/work"))
+        self.project_directory().join(format!("workspaces/task-{task}/work"))
     }
 
     /// What a session has written so far.
@@ -195,7 +195,7 @@ impl Team {
 
     /// Waits until a session has written a line.
     #[track_caller]
-    pub(crate) fn says(&self, session: u32, line: &str) {
+    pub(crate) fn until_line(&self, session: u32, line: &str) {
         wait_for(&format!("session {session} to say `{line}`"), || {
             self.log(session).lines().any(|said| said == line).then_some(())
         });
@@ -203,21 +203,21 @@ impl Team {
 
     /// Waits until the agent of a task's session stands at a gate.
     #[track_caller]
-    pub(crate) fn at(&self, session: u32, gate: &str) {
-        self.says(session, &format!("at {gate}"));
+    pub(crate) fn until_barrier(&self, session: u32, barrier: &str) {
+        self.until_line(session, &format!("at {barrier}"));
     }
 
     /// Lets it through.
-    pub(crate) fn open(&self, task: u32, gate: &str) {
-        fs::write(self.workspace(task).join(format!("src/.gate-{gate}")), "").unwrap();
+    pub(crate) fn release(&self, task: u32, barrier: &str) {
+        fs::write(self.workspace(task).join(format!("src/.barrier-{barrier}")), "").unwrap();
     }
 
     /// While the first agent stands at the gate `ready`, the user commits to the file that it changes.
-    pub(crate) fn overtake(&self) {
-        self.at(1, "ready");
+    pub(crate) fn commit_conflicting_change(&self) {
+        self.until_barrier(1, "ready");
         self.world.write("src/a.txt", "theirs\n");
         self.commit("theirs");
-        self.open(1, "ready");
+        self.release(1, "ready");
     }
 
     /// The target's commits, newest first.

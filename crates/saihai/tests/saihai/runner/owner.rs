@@ -50,11 +50,11 @@ fn demo_tells_what_happens() {
 #[test]
 fn no_more_clients_run_than_may() {
     let team = Team::new("");
-    team.solo("sleep 0.2; date +%N > \"src/$$-$(date +%N)\"", &json!({ "max_sessions": 8 }));
-    let tasks: Vec<_> = (0..6).map(|number| team.start(&format!("Part {number}"))).collect();
+    team.redefine_solo("sleep 0.2; date +%N > \"src/$$-$(date +%N)\"", &json!({ "max_sessions": 8 }));
+    let tasks: Vec<_> = (0..6).map(|number| team.start_task(&format!("Part {number}"))).collect();
     let _up = Up::start(&team, &["--max-parallel", "2"]);
     for task in &tasks {
-        team.until(task, "done");
+        team.until_task(task, "done");
     }
     // From each claim to the end of its process: to examine its work takes no client.
     let mut running = 0;
@@ -74,7 +74,7 @@ fn no_more_clients_run_than_may() {
 #[test]
 fn nothing_is_started_on_a_full_disk() {
     let team = Team::new("echo work > src/b.txt");
-    team.start("Write b");
+    team.start_task("Write b");
     let mut command = team.world.command(&["up", "--listen", "127.0.0.1:0", "--min-free-disk", "1000000000"]);
     let mut up = command.stdout(Stdio::piped()).spawn().unwrap();
     let told = BufReader::new(up.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -90,12 +90,12 @@ fn nothing_is_started_on_a_full_disk() {
 fn gc_explains_what_goes_and_what_stays() {
     let settings = json!({ "workspaces": { "keep_failed": 0 }, "limits": { "max_attempts": 1 } });
     let team = Team::configured("echo work > src/b.txt; git add -A; git commit -qm work", &settings);
-    let done = team.start("Write b");
+    let done = team.start_task("Write b");
     let up = team.up();
-    team.until(&done, "done");
-    team.solo("echo half > src/c.txt; exit 3", &json!({}));
-    let failed = team.start("Write c");
-    team.until(&failed, "failed");
+    team.until_task(&done, "done");
+    team.redefine_solo("echo half > src/c.txt; exit 3", &json!({}));
+    let failed = team.start_task("Write c");
+    team.until_task(&failed, "failed");
     up.stop();
     // A moment later, keep_failed has passed.
     let found = wait_for("the workspace to be old enough", || {
@@ -144,7 +144,7 @@ fn worker_runs_in_the_foreground() {
     assert!(run.stdout.contains("a.txt") && run.stdout.contains("verdict rejected"), "{run:?}");
     let prompt = team.world.ok(&["worker", "command", &task]);
     assert!(prompt.contains("What was wrong with the last attempt") && prompt.contains("has_c"), "{prompt}");
-    team.solo("echo c > src/c.txt", &json!({}));
+    team.redefine_solo("echo c > src/c.txt", &json!({}));
     let verdict = team.world.json(&["worker", "run", &task]);
     assert_eq!((&verdict["verdict"], &verdict["dod_result"]), (&json!("done"), &json!("merged")));
     assert_eq!(team.merged("src/c.txt").unwrap(), "c\n");
@@ -155,10 +155,10 @@ fn worker_runs_in_the_foreground() {
 fn log_is_shown_without_secrets() {
     let team = Team::new("");
     let keys = json!({ "mode": "guided" });
-    team.solo("echo first; echo \"token $SAIHAI_TOKEN\"; echo last", &keys);
-    let task = team.start("Say it");
+    team.redefine_solo("echo first; echo \"token $SAIHAI_TOKEN\"; echo last", &keys);
+    let task = team.start_task("Say it");
     let _up = team.up();
-    team.ended(1);
+    team.until_ended(1);
     let log = team.world.ok(&["session", "log", "1"]);
     assert_eq!(log, "first\ntoken (secret)\nlast");
     assert_eq!(team.world.ok(&["session", "log", "1", "-n", "1", "--follow"]), "last");
@@ -173,13 +173,13 @@ fn log_is_shown_without_secrets() {
 /// other's.
 #[tokio::test]
 async fn attached_agent_gets_a_workspace() {
-    let team = Team::new("gate go; echo a > src/first.txt");
+    let team = Team::new("barrier go; echo a > src/first.txt");
     team.agent("guest", "true", &json!({ "mode": "guided", "decompose": "never" }));
     team.commit("a guest");
     team.world.ok(&["agent", "apply"]);
-    let first = team.start("Keep the runner busy");
+    let first = team.start_task("Keep the runner busy");
     let up = Up::start(&team, &["--max-parallel", "1"]);
-    team.at(1, "go");
+    team.until_barrier(1, "go");
     let task = team.world.ok(&["task", "add", "Write g", "--assign", "guest", "--quiet"]);
     team.world.ok(&["task", "start", &task]);
     let passkey = team.world.json(&["agent", "passkey", "guest"])["passkey"].as_str().unwrap().to_owned();
@@ -197,10 +197,10 @@ async fn attached_agent_gets_a_workspace() {
     std::fs::write(place.join("src/g.txt"), "g\n").unwrap();
     guest.must("report_completed", with(json!({ "result": "success", "summary": "written" }))).await;
     guest.must("logout", with(json!({}))).await;
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.merged("src/g.txt").unwrap(), "g\n");
-    team.open(1, "go");
-    team.until(&first, "done");
+    team.release(1, "go");
+    team.until_task(&first, "done");
 }
 
 /// V5, V8, C6: `up` that is told to end breaks a check off. Nothing is concluded from it, and the next one begins
@@ -209,16 +209,16 @@ async fn attached_agent_gets_a_workspace() {
 fn check_that_is_broken_off_says_nothing() {
     let slow = "if [ -e \"$HOME/go\" ]; then exit 0; fi; sleep 4711 & wait";
     let team = Team::configured("echo b > src/b.txt", &checks(&[("slow", slow)]));
-    let task = team.start("Write b");
+    let task = team.start_task("Write b");
     let up = team.up();
     let mine = || processes_with("sleep\u{0}4711").into_iter().filter(|pid| in_world(&team, *pid)).collect::<Vec<_>>();
     wait_for("the check to run", || (!mine().is_empty()).then_some(()));
     up.stop();
     assert_eq!(mine(), Vec::<u32>::new());
     assert_eq!((&team.task(&task)["attempts"], &team.session(1)["status"]), (&json!(0), &json!("verifying")));
-    std::fs::write(team.places().join("verification/home/go"), "").unwrap();
+    std::fs::write(team.project_directory().join("verification/home/go"), "").unwrap();
     let _up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
 }
 
 fn in_world(team: &Team, pid: u32) -> bool {

@@ -9,30 +9,30 @@ use super::{Team, Up, processes_with, signal, wait_for};
 
 /// Starts descendants in every way that a shell knows, all of which would outlive it: in a session of
 /// their own, forked twice, deaf to TERM, without the marker in their environment.
-const BROOD: &str = r#"
+const PROCESS_TREE: &str = r#"
     cat > "$TMPDIR/deaf" <<'END'
 trap '' TERM INT HUP
 while :; do sleep 1; done
 END
-    setsid sh "$TMPDIR/deaf" BROOD &
-    ( ( sh "$TMPDIR/deaf" BROOD & ) & )
-    ( setsid env -i PATH="$PATH" sh "$TMPDIR/deaf" BROOD & )
-    nohup sh "$TMPDIR/deaf" BROOD > /dev/null 2>&1 &
-    while [ "$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o 'deaf BROOD' | wc -l)" -lt 4 ]; do sleep 0.02; done
+    setsid sh "$TMPDIR/deaf" PROCESS_TREE &
+    ( ( sh "$TMPDIR/deaf" PROCESS_TREE & ) & )
+    ( setsid env -i PATH="$PATH" sh "$TMPDIR/deaf" PROCESS_TREE & )
+    nohup sh "$TMPDIR/deaf" PROCESS_TREE > /dev/null 2>&1 &
+    while [ "$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o 'deaf PROCESS_TREE' | wc -l)" -lt 4 ]; do sleep 0.02; done
 "#;
 
 /// A team whose agent starts its brood, and then does something. The brood's name is in its command lines.
-fn brood(then: &str, keys: &Value) -> (Team, String) {
+fn team_with_process_tree(then: &str, keys: &Value) -> (Team, String) {
     let team = Team::new("true");
     let name = format!("brood-{}", team.world.path().file_name().unwrap().to_string_lossy().trim_start_matches('.'));
-    let script = format!("{}\n{then}", BROOD.replace("BROOD", &name));
-    team.solo(&script, keys);
+    let script = format!("{}\n{then}", PROCESS_TREE.replace("PROCESS_TREE", &name));
+    team.redefine_solo(&script, keys);
     (team, format!("deaf\0{name}"))
 }
 
 /// None is left, at this moment.
 #[track_caller]
-fn gone(name: &str) {
+fn assert_none_left(name: &str) {
     let left = processes_with(name);
     assert!(left.is_empty(), "these are left: {left:?}");
 }
@@ -40,30 +40,30 @@ fn gone(name: &str) {
 /// R4, F37: none is left when an agent ends by itself, at the moment when the board says so.
 #[test]
 fn none_is_left_when_an_agent_ends() {
-    let (team, name) = brood("gate look; echo work > src/b.txt", &json!({}));
-    let task = team.start("Leave a brood");
+    let (team, name) = team_with_process_tree("barrier look; echo work > src/b.txt", &json!({}));
+    let task = team.start_task("Leave a brood");
     let up = team.up();
-    team.at(1, "look");
+    team.until_barrier(1, "look");
     assert!(processes_with(&name).len() >= 4);
-    team.open(1, "look");
+    team.release(1, "look");
     team.until_session(1, "its end", |session| session["end_reason"] == "exited");
-    gone(&name);
-    team.until(&task, "done");
+    assert_none_left(&name);
+    team.until_task(&task, "done");
     up.stop();
 }
 
 /// R4, F37, F38: nor when it is stopped; no verdict, no attempt.
 #[test]
 fn none_is_left_when_a_session_is_stopped() {
-    let (team, name) = brood("gate look; exec sleep 1000", &json!({}));
-    let task = team.start("Be stopped");
+    let (team, name) = team_with_process_tree("barrier look; exec sleep 1000", &json!({}));
+    let task = team.start_task("Be stopped");
     let up = team.up();
-    team.at(1, "look");
-    team.open(1, "look");
+    team.until_barrier(1, "look");
+    team.release(1, "look");
     assert!(processes_with(&name).len() >= 4);
     team.world.ok(&["task", "block", &task, "--reason", "wait"]);
-    let session = team.ended(1);
-    gone(&name);
+    let session = team.until_ended(1);
+    assert_none_left(&name);
     assert_eq!([&session["end_reason"], &session["verdict"]], ["stopped", "none"]);
     assert_eq!(team.task(&task)["attempts"], 0);
     up.stop();
@@ -72,11 +72,11 @@ fn none_is_left_when_a_session_is_stopped() {
 /// R4, F30, F37: `session stop` ends that session and its brood, and not the one beside it.
 #[test]
 fn stopping_one_session_leaves_the_other() {
-    let (team, name) = brood("echo ready; exec sleep 1000", &json!({}));
-    team.agent("other", "gate go; echo other > src/other.txt", &json!({}));
+    let (team, name) = team_with_process_tree("echo ready; exec sleep 1000", &json!({}));
+    team.agent("other", "barrier go; echo other > src/other.txt", &json!({}));
     team.commit("other");
     team.world.ok(&["agent", "apply"]);
-    team.start("Be stopped");
+    team.start_task("Be stopped");
     let other = team.world.ok(&["task", "add", "Go on", "--assign", "other", "--quiet"]);
     team.world.ok(&["task", "start", &other]);
     let up = Up::start(&team, &["--max-parallel", "2"]);
@@ -87,14 +87,14 @@ fn stopping_one_session_leaves_the_other() {
     };
     wait_for("both to begin", || (team.world.json(&["session", "list"]).as_array().unwrap().len() == 2).then_some(()));
     let (stopped, going) = (number("solo"), number("other"));
-    team.says(stopped, "ready");
-    team.at(going, "go");
+    team.until_line(stopped, "ready");
+    team.until_barrier(going, "go");
     team.world.ok(&["session", "stop", &stopped.to_string()]);
-    assert_eq!(team.ended(stopped)["end_reason"], "stopped");
-    gone(&name);
+    assert_eq!(team.until_ended(stopped)["end_reason"], "stopped");
+    assert_none_left(&name);
     assert_eq!(team.session(going)["status"], "running");
-    team.open(2, "go");
-    team.until(&other, "done");
+    team.release(2, "go");
+    team.until_task(&other, "done");
     up.stop();
 }
 
@@ -105,13 +105,13 @@ fn none_is_left_after_a_timeout_or_a_stall() {
         (json!({ "timeout": 2 }), "timed_out", "while :; do echo busy; sleep 0.1; done"),
         (json!({ "stall_timeout": 1 }), "stalled", "exec sleep 1000"),
     ] {
-        let (team, name) = brood(then, &keys);
-        let task = team.start("Take too long");
+        let (team, name) = team_with_process_tree(then, &keys);
+        let task = team.start_task("Take too long");
         let up = team.up();
-        let session = team.ended(1);
-        gone(&name);
+        let session = team.until_ended(1);
+        assert_none_left(&name);
         assert_eq!([&session["end_reason"], &session["verdict"]], [reason, "failed"], "{session:#}");
-        team.until(&task, "failed");
+        team.until_task(&task, "failed");
         up.stop();
     }
 }
@@ -134,59 +134,60 @@ fn children(of: u32) -> Vec<u32> {
 /// R4, F40: a shim that is killed takes everything with it; the session is lost, which costs no attempt.
 #[test]
 fn none_is_left_when_the_shim_is_killed() {
-    let (team, name) = brood(
-        "[ -e src/.twice ] && { rm src/.twice; exit 1; }; touch src/.twice; gate look; exec sleep 1000",
+    let (team, name) = team_with_process_tree(
+        "[ -e src/.twice ] && { rm src/.twice; exit 1; }; touch src/.twice; barrier look; exec sleep 1000",
         &json!({}),
     );
-    let task = team.start("Lose the shim");
+    let task = team.start_task("Lose the shim");
     let up = team.up();
-    team.at(1, "look");
+    team.until_barrier(1, "look");
     signal(shim_of(&team, 1), Signal::KILL);
-    let session = team.ended(1);
-    gone(&name);
+    let session = team.until_ended(1);
+    assert_none_left(&name);
     assert_eq!([&session["end_reason"], &session["verdict"]], ["lost", "none"]);
     // And it is tried again.
     team.until_session(2, "to begin", |_| true);
     team.world.ok(&["task", "cancel", &task, "--reason", "seen"]);
-    team.ended(2);
-    gone(&name);
+    team.until_ended(2);
+    assert_none_left(&name);
     up.stop();
 }
 
 /// R4: the first process of its world may be killed from outside; all the others go with it.
 #[test]
 fn none_is_left_when_init_is_killed() {
-    let (team, name) = brood("gate look; exec sleep 1000", &json!({}));
-    let task = team.start("Lose init");
+    let (team, name) = team_with_process_tree("barrier look; exec sleep 1000", &json!({}));
+    let task = team.start_task("Lose init");
     let up = team.up();
-    team.at(1, "look");
+    team.until_barrier(1, "look");
     let init = children(shim_of(&team, 1));
     assert_eq!(init.len(), 1);
     signal(init[0], Signal::KILL);
-    let session = team.ended(1);
-    gone(&name);
+    let session = team.until_ended(1);
+    assert_none_left(&name);
     assert_eq!([&session["end_reason"], &session["signal"]], ["signaled", "SIGKILL"], "{session:#}");
-    team.until(&task, "failed");
+    team.until_task(&task, "failed");
     up.stop();
 }
 
 /// R3, F40, T4: an agent goes on when `up` is killed, and is taken over with its true end.
 #[test]
 fn a_killed_up_loses_no_agent() {
-    let (team, name) = brood("gate first; gate second; echo work > src/b.txt; exit 7", &json!({}));
-    let task = team.start("Go on");
+    let (team, name) =
+        team_with_process_tree("barrier first; barrier second; echo work > src/b.txt; exit 7", &json!({}));
+    let task = team.start_task("Go on");
     let up = team.up();
-    team.at(1, "first");
+    team.until_barrier(1, "first");
     up.kill();
     assert!(processes_with(&name).len() >= 4, "nobody told the agent to end");
-    team.open(1, "first");
-    team.at(1, "second");
+    team.release(1, "first");
+    team.until_barrier(1, "second");
     let up = team.up();
-    team.open(1, "second");
-    let session = team.ended(1);
+    team.release(1, "second");
+    let session = team.until_ended(1);
     assert_eq!(json!([session["end_reason"], session["exit_code"]]), json!(["exited", 7]));
-    gone(&name);
-    team.until(&task, "failed");
+    assert_none_left(&name);
+    team.until_task(&task, "failed");
     assert_eq!(team.world.json(&["session", "list"]).as_array().unwrap().len(), 1, "nothing was started twice");
     up.stop();
 }
@@ -194,17 +195,17 @@ fn a_killed_up_loses_no_agent() {
 /// R3, F40: one that ended while nobody was there is judged by how it ended.
 #[test]
 fn an_end_that_nobody_saw_is_recorded() {
-    let (team, name) = brood("gate first; echo work > src/b.txt", &json!({}));
-    let task = team.start("End alone");
+    let (team, name) = team_with_process_tree("barrier first; echo work > src/b.txt", &json!({}));
+    let task = team.start_task("End alone");
     let up = team.up();
-    team.at(1, "first");
+    team.until_barrier(1, "first");
     up.kill();
-    team.open(1, "first");
+    team.release(1, "first");
     wait_for("its record", || team.run_directory(1).join("exit.json").exists().then_some(()));
-    gone(&name);
+    assert_none_left(&name);
     assert_ne!(team.session(1)["status"], "ended");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let session = team.session(1);
     assert_eq!(json!([session["end_reason"], session["exit_code"], session["verdict"]]), json!(["exited", 0, "done"]));
     up.stop();
@@ -213,18 +214,18 @@ fn an_end_that_nobody_saw_is_recorded() {
 /// R3, S2: shim and `up` both killed: nothing is left of it, and the next `up` says so and tries again.
 #[test]
 fn what_was_killed_with_its_shim_is_lost_and_tried_again() {
-    let (team, name) = brood(
-        "[ -e src/.twice ] && { rm src/.twice; echo work > src/b.txt; exit 0; }; touch src/.twice; gate first",
+    let (team, name) = team_with_process_tree(
+        "[ -e src/.twice ] && { rm src/.twice; echo work > src/b.txt; exit 0; }; touch src/.twice; barrier first",
         &json!({}),
     );
-    let task = team.start("Be lost");
+    let task = team.start_task("Be lost");
     let up = team.up();
-    team.at(1, "first");
+    team.until_barrier(1, "first");
     up.kill();
     signal(shim_of(&team, 1), Signal::KILL);
     let up = team.up();
-    team.until(&task, "done");
-    gone(&name);
+    team.until_task(&task, "done");
+    assert_none_left(&name);
     let (first, second) = (team.session(1), team.session(2));
     assert_eq!(json!([first["end_reason"], first["verdict"], second["verdict"]]), json!(["lost", "none", "done"]));
     assert_eq!(team.task(&task)["attempts"], 0);
@@ -234,16 +235,16 @@ fn what_was_killed_with_its_shim_is_lost_and_tried_again() {
 /// C6, R3: SIGTERM leaves agents to their shims; with `--stop-agents` it ends them.
 #[test]
 fn a_clean_end_leaves_agents_or_ends_them() {
-    let (team, name) = brood("gate first; exec sleep 1000", &json!({}));
-    team.start("Stay");
+    let (team, name) = team_with_process_tree("barrier first; exec sleep 1000", &json!({}));
+    team.start_task("Stay");
     let up = team.up();
-    team.at(1, "first");
+    team.until_barrier(1, "first");
     up.stop();
     assert!(processes_with(&name).len() >= 4);
     let up = Up::start(&team, &["--stop-agents"]);
     team.until_session(1, "to be taken over", |session| session["status"] == "running");
     up.stop();
-    gone(&name);
+    assert_none_left(&name);
     assert_eq!(team.session(1)["end_reason"], "stopped");
 }
 
@@ -267,7 +268,7 @@ fn codes_and_signals_are_recorded_as_they_were() {
     for (number, (script, expected)) in ends.iter().enumerate() {
         let task = team.world.ok(&["task", "add", script, "--assign", &format!("a{number}"), "--quiet"]);
         team.world.ok(&["task", "start", &task]);
-        team.until(&task, "failed");
+        team.until_task(&task, "failed");
         let sessions = team.world.json(&["session", "list", "--task", &task]);
         let session = &sessions[0];
         assert_eq!(json!([session["end_reason"], session["exit_code"], session["signal"]]), *expected, "{script}");
@@ -286,13 +287,13 @@ fn a_missing_client_is_told() {
     let ghost = team.world.ok(&["task", "add", "Haunt", "--assign", "ghost", "--quiet"]);
     team.world.ok(&["task", "start", &ghost]);
     let up = team.up();
-    let session = team.ended(1);
+    let session = team.until_ended(1);
     assert_eq!([&session["end_reason"], &session["verdict"]], ["launch_failed", "none"]);
     assert!(session["error"].as_str().unwrap().contains("no-such-client-anywhere"), "{session:#}");
-    let task = team.start("Work");
-    team.until(&task, "done");
+    let task = team.start_task("Work");
+    team.until_task(&task, "done");
     // Three launches in vain block it, and it says why (A3).
-    let blocked = team.until(&ghost, "blocked");
+    let blocked = team.until_task(&ghost, "blocked");
     assert_eq!(blocked["attempts"], 0);
     assert!(blocked["blocked_reason"].as_str().unwrap().contains("no_progress"), "{blocked:#}");
     up.stop();
@@ -304,9 +305,9 @@ fn a_flood_of_output_is_bounded() {
     let team = Team::new(
         "head -c 40000000 /dev/zero | tr '\\0' x; yes | head -c 20000000; echo the end; echo work > src/b.txt",
     );
-    let task = team.start("Flood");
+    let task = team.start_task("Flood");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let segments = fs::read_dir(team.run_directory(1).join("log")).unwrap().flatten();
     let size: u64 = segments.map(|segment| segment.metadata().unwrap().len()).sum();
     assert!(size <= 18 << 20, "{size} bytes are kept");
@@ -317,10 +318,10 @@ fn a_flood_of_output_is_bounded() {
 /// R4, F39: a pid that belongs to somebody else by now is nobody's shim, and is not signalled.
 #[test]
 fn a_recycled_pid_is_left_alone() {
-    let team = Team::new("gate first; exec sleep 1000");
-    let task = team.start("Be mistaken");
+    let team = Team::new("barrier first; exec sleep 1000");
+    let task = team.start_task("Be mistaken");
     let up = team.up();
-    team.at(1, "first");
+    team.until_barrier(1, "first");
     up.kill();
     let real = shim_of(&team, 1);
     let mut stranger = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
@@ -329,7 +330,7 @@ fn a_recycled_pid_is_left_alone() {
     identity["pid"] = json!(stranger.id());
     fs::write(&path, identity.to_string()).unwrap();
     let up = team.up();
-    let session = team.ended(1);
+    let session = team.until_ended(1);
     assert_eq!(session["end_reason"], "lost");
     team.world.ok(&["task", "cancel", &task, "--reason", "seen"]);
     assert!(stranger.try_wait().unwrap().is_none(), "a stranger was killed");
@@ -352,12 +353,12 @@ fn only_one_up_runs_a_project() {
 /// S2, L1: a task that is taken back while its agent works is stopped before another starts.
 #[test]
 fn taking_a_task_back_ends_its_agent_first() {
-    let (team, name) = brood("gate look; exec sleep 1000", &json!({}));
-    let task = team.start("Take back");
+    let (team, name) = team_with_process_tree("barrier look; exec sleep 1000", &json!({}));
+    let task = team.start_task("Take back");
     let up = team.up();
-    team.at(1, "look");
+    team.until_barrier(1, "look");
     team.world.ok(&["task", "update", &task, "--status", "todo"]);
-    assert_eq!(team.ended(1)["end_reason"], "stopped");
-    gone(&name);
+    assert_eq!(team.until_ended(1)["end_reason"], "stopped");
+    assert_none_left(&name);
     up.stop();
 }

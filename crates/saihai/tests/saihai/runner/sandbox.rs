@@ -16,12 +16,12 @@ use super::{Team, Up, assert_unchanged, snapshot, wait_for};
 /// the user's repository and home are the same byte for byte when it has tried.
 #[track_caller]
 fn attempts(team: &Team, expected: &[&str]) {
-    let task = team.start("Escape");
+    let task = team.start_task("Escape");
     let up = team.up();
-    team.at(1, "begin");
+    team.until_barrier(1, "begin");
     let before = (snapshot(&team.world.repository), snapshot(&team.world.path().join("user")));
-    team.open(1, "begin");
-    team.at(1, "end");
+    team.release(1, "begin");
+    team.until_barrier(1, "end");
     let after = (snapshot(&team.world.repository), snapshot(&team.world.path().join("user")));
     assert_unchanged(&before.0, &after.0);
     assert_unchanged(&before.1, &after.1);
@@ -30,17 +30,17 @@ fn attempts(team: &Team, expected: &[&str]) {
         log.lines().filter(|line| line.starts_with("ESCAPED ") || line.starts_with("refused ")).collect();
     let refused: Vec<_> = expected.iter().map(|name| format!("refused {name}")).collect();
     assert_eq!(said, refused, "{log}");
-    team.open(1, "end");
-    team.until(&task, "done");
+    team.release(1, "end");
+    team.until_task(&task, "done");
     assert_eq!(team.merged("src/b.txt").as_deref(), Some("work\n"), "what it may do, it did");
     up.stop();
 }
 
-/// The script that makes the attempts, then its work. `$MAIN`, `$HOMES` and `$HOUSE` are known to it.
+/// The script that makes the attempts, then its work. `$MAIN`, `$HOMES` and `$SAIHAI` are known to it.
 fn tries(team: &Team, attempts: &str) -> String {
     let (main, root, home) = (team.world.repository.display(), team.world.path().display(), team.world.home());
     format!(
-        "MAIN='{main}'; USERS='{root}/user'; HOUSE='{}'\ngate begin\n{attempts}\ngate end\necho work > src/b.txt\n",
+        "MAIN='{main}'; USERS='{root}/user'; SAIHAI='{}'\nbarrier begin\n{attempts}\nbarrier end\necho work > src/b.txt\n",
         home.display()
     )
 }
@@ -85,21 +85,21 @@ fn nothing_outside_of_the_scope_can_be_touched() {
         try write_main write "$MAIN/src/a.txt"
         try read_main cat "$MAIN/src/a.txt"
         try remove_main rm -rf "$MAIN/src"
-        try other_workspace write "$HOUSE/projects/shop/workspaces/task-9/work/a.txt"
-        try read_other_workspace cat "$HOUSE/projects/shop/workspaces/task-9/work/a.txt"
-        try read_store cat "$HOUSE/saihai.db"
-        try write_store write "$HOUSE/saihai.db"
-        try own_record write "$HOUSE/projects/shop/sessions/ses_1/exit.json"
-        try stop_file write "$HOUSE/projects/shop/sessions/ses_1/stop.json"
-        try ready_file rm -f "$HOUSE/projects/shop/workspaces/task-1/ready"
-        try swap_git_directory mv "$HOUSE/projects/shop/workspaces/task-1/git" "$HOUSE/projects/shop/workspaces/task-1/git2"
+        try other_workspace write "$SAIHAI/projects/shop/workspaces/task-9/work/a.txt"
+        try read_other_workspace cat "$SAIHAI/projects/shop/workspaces/task-9/work/a.txt"
+        try read_store cat "$SAIHAI/saihai.db"
+        try write_store write "$SAIHAI/saihai.db"
+        try own_record write "$SAIHAI/projects/shop/sessions/ses_1/exit.json"
+        try stop_file write "$SAIHAI/projects/shop/sessions/ses_1/stop.json"
+        try ready_file rm -f "$SAIHAI/projects/shop/workspaces/task-1/ready"
+        try swap_git_directory mv "$SAIHAI/projects/shop/workspaces/task-1/git" "$SAIHAI/projects/shop/workspaces/task-1/git2"
         try public_tmp write /tmp/saihai-escape
         try etc write /etc/saihai-escape
         try mount mount -t tmpfs none src
         try device mknod src/sda b 8 0
         "#,
     );
-    team.solo(&script, &json!({}));
+    team.redefine_solo(&script, &json!({}));
     attempts(
         &team,
         &[
@@ -166,7 +166,7 @@ fn nothing_of_the_main_repository_can_be_changed() {
         try index sh -c 'rm -f "$1/.git/index"' sh "$MAIN"
         "#,
     );
-    team.solo(&script, &json!({}));
+    team.redefine_solo(&script, &json!({}));
     attempts(
         &team,
         &[
@@ -202,12 +202,12 @@ fn an_agent_inherits_nothing() {
     "#;
     let script = script.replace(" PID\n", &format!(" {}\n", std::process::id()));
     let team = Team::new("true");
-    team.solo(&script, &json!({ "env": { "GIVEN": "yes" } }));
-    let task = team.start("Look around");
+    team.redefine_solo(&script, &json!({ "env": { "GIVEN": "yes" } }));
+    let task = team.start_task("Look around");
     let secret =
         [("AWS_SECRET_ACCESS_KEY", "sesame"), ("CLAUDECODE", "1"), ("SSH_AUTH_SOCK", "/tmp/agent"), ("LD_PRELOAD", "")];
     let up = Up::start_with(&team, &[], &secret);
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let log = team.log(1);
     let variables: Vec<_> = log.lines().filter_map(|line| line.strip_prefix("variable ")).collect();
     let allowed = [
@@ -236,10 +236,10 @@ fn an_agent_inherits_nothing() {
 #[test]
 fn open_descriptors_are_not_handed_on() {
     let team = Team::new("echo escaped >&9; echo work > src/b.txt");
-    let task = team.start("Write to what is open");
+    let task = team.start_task("Write to what is open");
     let file = team.world.path().join("open.txt");
     let up = Up::start_holding(&team, &file);
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
     up.stop();
 }
@@ -253,9 +253,9 @@ fn home_and_temporary_files_are_private_and_go_with_the_session() {
         echo "home $HOME"; echo work > src/b.txt
         "#,
     );
-    let task = team.start("Leave files");
+    let task = team.start_task("Leave files");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let home = team.run_directory(1).join("home");
     assert!(team.log(1).contains(&format!("home {}", home.display())));
     wait_for("its own files to go", || (!home.exists() && !team.run_directory(1).join("tmp").exists()).then_some(()));
@@ -273,10 +273,10 @@ fn what_is_excluded_is_not_in_the_workspace() {
     }
     let look = "find . -name .git -prune -o -type f -print | sort | sed 's/^/file /'; echo work > src/b.txt";
     let scope = json!({ "read": ["src/**", "package.json"], "write": ["src/**", "docs/"], "exclude": [".env", "secrets/"], "scratch": [] });
-    team.solo(look, &json!({ "scope": scope }));
-    let task = team.start("Look");
+    team.redefine_solo(look, &json!({ "scope": scope }));
+    let task = team.start_task("Look");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let log = team.log(1);
     let files: Vec<_> = log.lines().filter_map(|line| line.strip_prefix("file ./")).collect();
     assert_eq!(files, ["docs/guide.md", "package.json", "src/a.txt"]);
@@ -434,10 +434,10 @@ fn names_are_never_read_by_a_shell() {
     let exclude: Vec<_> =
         names.iter().filter(|name| !name.contains(['\n', '\\'])).map(|name| format!("/secret/{name}")).collect();
     let exclude: Vec<_> = exclude.into_iter().chain(["/secret/".to_owned()]).collect();
-    team.solo(&script, &json!({ "scope": { "read": ["**"], "write": ["src/**"], "exclude": exclude } }));
-    let task = team.start("It's \"$(touch canary)\" `touch canary`; --force");
+    team.redefine_solo(&script, &json!({ "scope": { "read": ["**"], "write": ["src/**"], "exclude": exclude } }));
+    let task = team.start_task("It's \"$(touch canary)\" `touch canary`; --force");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert!(!team.log(1).contains("MISSING") && !team.log(1).contains("SEEN"), "{}", team.log(1));
     for name in names {
         assert_eq!(team.merged(&format!("src/{name}")).as_deref(), Some("new\n"), "{name}");
@@ -454,9 +454,9 @@ fn without_a_sandbox_the_difference_decides() {
         let script = "echo x > outside.txt; echo work > src/b.txt; git add src
             git update-index --add --cacheinfo 100644,$(git hash-object -w src/a.txt),outside.txt; git commit -qm both";
         let team = Team::configured(script, &json!({ "sandbox": sandbox, "limits": { "max_attempts": 1 } }));
-        let task = team.start("Write outside");
+        let task = team.start_task("Write outside");
         let up = team.up();
-        let task = team.until(&task, "failed");
+        let task = team.until_task(&task, "failed");
         let session = team.session(1);
         assert_eq!(session["verdict"], "rejected", "{session:#}");
         assert!(session["verdict_detail"].to_string().contains("outside.txt"), "{session:#}");
@@ -471,8 +471,8 @@ fn an_excluded_file_that_is_committed_is_a_violation() {
     let team = Team::new("true");
     team.world.write(".env", "secret\n");
     let script = "echo mine > $TMPDIR/e; blob=$(git hash-object -w $TMPDIR/e); git update-index --add --cacheinfo 100644,$blob,.env; echo work > src/b.txt; git add src; git commit -qm sneaky";
-    team.solo(script, &json!({ "scope": { "read": ["**"], "write": ["src/**"], "exclude": [".env"] } }));
-    let task = team.start("Sneak");
+    team.redefine_solo(script, &json!({ "scope": { "read": ["**"], "write": ["src/**"], "exclude": [".env"] } }));
+    let task = team.start_task("Sneak");
     let up = team.up();
     team.until_session(1, "a verdict", |session| session["verdict"] == "rejected");
     let detail = team.session(1)["verdict_detail"].to_string();
@@ -485,16 +485,16 @@ fn an_excluded_file_that_is_committed_is_a_violation() {
 /// R1: the workspace borrows the objects, and does not share them.
 #[test]
 fn a_workspace_shares_no_file_with_the_repository() {
-    let team = Team::new("gate look; echo work > src/b.txt");
-    let task = team.start("Look");
+    let team = Team::new("barrier look; echo work > src/b.txt");
+    let task = team.start_task("Look");
     let up = team.up();
-    team.at(1, "look");
+    team.until_barrier(1, "look");
     let inodes = |directory: &std::path::Path| -> std::collections::BTreeSet<u64> {
         snapshot(directory).keys().filter(|path| path.is_file()).map(|path| fs::metadata(path).unwrap().ino()).collect()
     };
-    let shared = inodes(&team.world.repository).intersection(&inodes(&team.places())).count();
+    let shared = inodes(&team.world.repository).intersection(&inodes(&team.project_directory())).count();
     assert_eq!(shared, 0);
-    team.open(1, "look");
-    team.until(&task, "done");
+    team.release(1, "look");
+    team.until_task(&task, "done");
     up.stop();
 }

@@ -23,10 +23,10 @@ fn detail(team: &Team, session: u32) -> String {
 #[test]
 fn nothing_changed_is_not_done() {
     let team = Team::configured("echo all done", &json!({ "limits": { "max_attempts": 2 } }));
-    let task = team.start("Do nothing");
+    let task = team.start_task("Do nothing");
     let head = team.world.git(&["rev-parse", "main"]);
     let up = team.up();
-    let task = team.until(&task, "failed");
+    let task = team.until_task(&task, "failed");
     assert_eq!(detail(&team, 1), r#"{"rejected":"no_change"}"#);
     assert_eq!(task["attempts"], 2);
     assert_eq!(team.world.git(&["rev-parse", "main"]), head);
@@ -39,8 +39,8 @@ fn research_may_change_nothing() {
     let team = Team::configured("echo looked", &checks(&[("never", "false")]));
     let up = team.up();
     for options in [["--type", "research"].as_slice(), &["--allow-empty"]] {
-        let task = team.start_with("Look", options);
-        team.until(&task, "done");
+        let task = team.start_task_with("Look", options);
+        team.until_task(&task, "done");
     }
     up.stop();
 }
@@ -53,9 +53,9 @@ fn leftovers_are_committed_for_the_agent() {
     );
     team.world.write(".gitignore", "*.ignored\n");
     team.commit("ignore");
-    let task = team.start("Add what is new");
+    let task = team.start_task("Add what is new");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let files = team.world.git(&["ls-tree", "-r", "--name-only", "main", "src", "target"]);
     assert_eq!(files.lines().collect::<Vec<_>>(), ["src/deep/y", "src/new.txt"]);
     let work = team.world.git(&["log", "-1", "--format=%s|%an <%ae>|%cn", "main^2"]);
@@ -69,16 +69,16 @@ fn leftovers_are_committed_for_the_agent() {
 fn a_conflict_is_resolved_by_its_agent() {
     let team = Team::new(&counted(
         r#"
-        if [ $nth = 1 ]; then gate ready; echo mine > src/a.txt; git commit -qam mine
+        if [ $nth = 1 ]; then barrier ready; echo mine > src/a.txt; git commit -qam mine
         else grep -c '^<<<<<<<\|^>>>>>>>' src/a.txt | sed 's/^/markers /'; grep -c src/a.txt - | sed 's/^/prompt /'; printf 'mine\ntheirs\n' > src/a.txt; fi
         "#,
     ));
-    let task = team.start("Conflict");
+    let task = team.start_task("Conflict");
     let up = team.up();
-    team.overtake();
+    team.commit_conflicting_change();
     let first = detail(&team, 1);
     assert!(first.contains("conflict") && first.contains("src/a.txt"), "{first}");
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     let log = team.log(2);
     assert!(log.contains("markers 2"), "{log}");
     assert!(
@@ -94,13 +94,13 @@ fn a_conflict_is_resolved_by_its_agent() {
 #[test]
 fn markers_that_are_left_are_a_conflict_still() {
     let team = Team::configured(
-        &counted("if [ $nth = 1 ]; then gate ready; echo mine > src/a.txt; else echo looked at it; fi"),
+        &counted("if [ $nth = 1 ]; then barrier ready; echo mine > src/a.txt; else echo looked at it; fi"),
         &json!({ "limits": { "max_attempts": 2 } }),
     );
-    let task = team.start("Conflict");
+    let task = team.start_task("Conflict");
     let up = team.up();
-    team.overtake();
-    team.until(&task, "failed");
+    team.commit_conflicting_change();
+    team.until_task(&task, "failed");
     assert!(detail(&team, 2).contains("conflict"));
     assert_eq!(team.merged("src/a.txt").as_deref(), Some("theirs\n"));
     up.stop();
@@ -116,9 +116,9 @@ fn the_next_session_knows_what_failed() {
         ),
         &settings,
     );
-    let task = team.start("Spell");
+    let task = team.start_task("Spell");
     let up = team.up();
-    let task = team.until(&task, "done");
+    let task = team.until_task(&task, "done");
     let first = detail(&team, 1);
     assert!(first.contains("spelling") && first.contains("WRONG-9731") && first.contains("\"fail\""), "{first}");
     assert_eq!(team.session(1)["dod_result"], "failed");
@@ -144,9 +144,9 @@ fn a_check_that_hangs_or_cannot_run_is_no_pass() {
     ] {
         let settings = json!({ "limits": { "max_attempts": 1 }, "dod": { "timeout": 1, "checks": [{ "type": "it", "command": command }] } });
         let team = Team::configured("echo work > src/b.txt", &settings);
-        let task = team.start("Be checked");
+        let task = team.start_task("Be checked");
         let up = team.up();
-        team.until(&task, "failed");
+        team.until_task(&task, "failed");
         let verdict = detail(&team, 1);
         assert!(verdict.contains(outcome), "{command}: {verdict}");
         assert_eq!(team.session(1)["dod_result"], dod, "{command}");
@@ -161,9 +161,9 @@ fn a_check_that_hangs_or_cannot_run_is_no_pass() {
 fn a_setup_that_fails_is_no_pass() {
     let settings = json!({ "limits": { "max_attempts": 1 }, "dod": { "setup": "echo no network; exit 1", "checks": [{ "type": "ok", "command": "true" }] } });
     let team = Team::configured("echo work > src/b.txt", &settings);
-    let task = team.start("Set up");
+    let task = team.start_task("Set up");
     let up = team.up();
-    team.until(&task, "failed");
+    team.until_task(&task, "failed");
     let verdict = detail(&team, 1);
     assert!(
         verdict.contains("setup") && verdict.contains("no network") && verdict.contains("did_not_run"),
@@ -176,13 +176,13 @@ fn a_setup_that_fails_is_no_pass() {
 #[test]
 fn checks_run_on_the_merged_result_in_a_sandbox() {
     let command = "test -f src/theirs.txt && test -f src/b.txt && ! cat ../../../saihai.db && ! touch ../escaped && git log -1 --format=%s && mkdir -p target && echo run >> target/cache && echo cache $(wc -l < target/cache)";
-    let team = Team::configured("gate ready; echo work > src/b.txt", &checks(&[("merged", command)]));
+    let team = Team::configured("barrier ready; echo work > src/b.txt", &checks(&[("merged", command)]));
     team.world.write(".gitignore", "target/\n");
     team.commit("ignore");
     let up = team.up();
     for number in [1, 2] {
-        let task = team.start("Be checked");
-        team.at(number, "ready");
+        let task = team.start_task("Be checked");
+        team.until_barrier(number, "ready");
         team.world.write("src/theirs.txt", number.to_string());
         team.world.write("src/b.txt", format!("before {number}\n"));
         team.world.git(&["add", "src/theirs.txt"]);
@@ -192,10 +192,10 @@ fn checks_run_on_the_merged_result_in_a_sandbox() {
         if number == 2 {
             fs::write(team.workspace(2).join("src/c.txt"), "more\n").unwrap();
         }
-        team.open(number, "ready");
-        team.until(&task, "done");
+        team.release(number, "ready");
+        team.until_task(&task, "done");
     }
-    let cache = fs::read_to_string(team.places().join("verification/tree/target/cache")).unwrap();
+    let cache = fs::read_to_string(team.project_directory().join("verification/tree/target/cache")).unwrap();
     assert_eq!(cache, "run\nrun\n", "caches are kept between candidates");
     up.stop();
 }
@@ -215,8 +215,8 @@ fn goals_are_judged_on_the_difference() {
     );
     let up = team.up();
     for (number, kind) in [(1, "bug"), (3, "docs")] {
-        let task = team.start_with("Reach a goal", &["--type", kind]);
-        team.until(&task, "done");
+        let task = team.start_task_with("Reach a goal", &["--type", kind]);
+        team.until_task(&task, "done");
         let first = detail(&team, number);
         assert!(first.contains("goal"), "{first}");
         team.world.git(&["rm", "-q", "--ignore-unmatch", "src/b.test"]);
@@ -232,9 +232,9 @@ fn work_is_squashed_where_that_is_wanted() {
         "for n in 1 2 3; do echo $n > src/$n.txt; git add src; git commit -qm step-$n; done",
         &json!({ "merge": { "strategy": "squash" } }),
     );
-    let task = team.start("Three steps");
+    let task = team.start_task("Three steps");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.history()[..2], ["Three steps", "definitions"]);
     assert_eq!(team.world.git(&["log", "-1", "--format=%p", "main"]).split(' ').count(), 1);
     assert_eq!(team.merged("src/3.txt").as_deref(), Some("3\n"));
@@ -248,7 +248,7 @@ fn the_users_own_changes_are_waited_for() {
     team.world.write("src/staged.txt", "staged\n");
     team.world.git(&["add", "src/staged.txt"]);
     team.world.write("src/a.txt", "my own change\n");
-    let task = team.start("Be in the way");
+    let task = team.start_task("Be in the way");
     let head = team.world.git(&["rev-parse", "main"]);
     let up = team.up();
     let named = || team.world.run(&["task", "why", &task]).stdout.contains("src/a.txt in ").then_some(());
@@ -261,7 +261,7 @@ fn the_users_own_changes_are_waited_for() {
     assert_eq!(team.world.read("src/a.txt"), "my own change\n");
     assert_eq!(team.world.status(&task), "in_progress");
     team.world.git(&["checkout", "--", "src/a.txt"]);
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.world.read("src/a.txt"), "theirs\n");
     assert_eq!(team.world.git(&["diff", "--cached", "--name-only"]), "src/staged.txt", "still staged, and only there");
     assert_eq!(team.merged("src/staged.txt"), None);
@@ -273,14 +273,14 @@ fn the_users_own_changes_are_waited_for() {
 fn an_untracked_file_is_not_overwritten() {
     let team = Team::new("echo theirs > src/new.txt");
     team.world.write("src/new.txt", "mine\n");
-    let task = team.start("Be in the way");
+    let task = team.start_task("Be in the way");
     let up = team.up();
     wait_for("the queue to name it", || {
         team.world.run(&["task", "why", &task]).stdout.contains("src/new.txt").then_some(())
     });
     assert_eq!(team.world.read("src/new.txt"), "mine\n");
     fs::remove_file(team.world.repository.join("src/new.txt")).unwrap();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     up.stop();
 }
 
@@ -289,9 +289,9 @@ fn an_untracked_file_is_not_overwritten() {
 fn a_target_that_nobody_has_checked_out_just_moves() {
     let team = Team::configured("echo work > src/b.txt", &json!({ "target_branch": "main" }));
     team.world.git(&["checkout", "--quiet", "-b", "elsewhere"]);
-    let task = team.start("Move it");
+    let task = team.start_task("Move it");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.merged("src/b.txt").as_deref(), Some("work\n"));
     assert!(!team.world.repository.join("src/b.txt").exists(), "the user looks at something else");
     assert_eq!(team.world.git(&["status", "--short"]), "");
@@ -305,15 +305,15 @@ fn a_target_that_moves_is_tested_again() {
     let command =
         "ls src; test -f src/theirs.txt && exit 0; echo waiting > waiting; while ! [ -f go ]; do sleep 0.02; done";
     let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", command)]));
-    let task = team.start("Be overtaken");
+    let task = team.start_task("Be overtaken");
     let up = team.up();
-    let copy = team.places().join("verification/tree");
+    let copy = team.project_directory().join("verification/tree");
     wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
     team.world.write("src/theirs.txt", "theirs\n");
     team.commit("theirs");
     let theirs = team.world.git(&["rev-parse", "main"]);
     fs::write(copy.join("go"), "").unwrap();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.world.git(&["rev-parse", "main^1"]), theirs);
     let log = team.world.ok(&["session", "show", "1", "--json"]);
     assert!(log.contains("\"merged\""), "{log}");
@@ -325,9 +325,9 @@ fn a_target_that_moves_is_tested_again() {
 fn nothing_is_thrown_away_after_a_failure() {
     let settings = json!({ "limits": { "max_attempts": 2 }, "dod": { "checks": [{ "type": "enough", "command": "test -f src/3.txt" }] } });
     let team = Team::configured(&counted("echo $nth > src/$nth.txt"), &settings);
-    let task = team.start("Try and try");
+    let task = team.start_task("Try and try");
     let up = team.up();
-    let failed = team.until(&task, "failed");
+    let failed = team.until_task(&task, "failed");
     assert_eq!(failed["attempts"], 2);
     let branch = failed["branch"].as_str().unwrap();
     assert_eq!(team.world.git(&["show", &format!("{branch}:src/2.txt")]), "2");
@@ -335,7 +335,7 @@ fn nothing_is_thrown_away_after_a_failure() {
     assert_eq!(team.merged("src/1.txt"), None);
     team.world.ok(&["task", "retry", &task]);
     team.world.ok(&["task", "start", &task]);
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.merged("src/1.txt").as_deref(), Some("1\n"), "what was there before is part of it");
     wait_for("the workspace to go, now that all is merged", || (!team.workspace(1).exists()).then_some(()));
     up.stop();
@@ -349,10 +349,10 @@ fn a_crash_between_merge_and_report_does_not_merge_twice() {
         let mut settings = checks(&[("slow", command)]);
         settings["merge"] = json!({ "strategy": strategy });
         let team = Team::configured("echo work > src/b.txt", &settings);
-        let task = team.start("Be merged once");
+        let task = team.start_task("Be merged once");
         let before = team.world.git(&["rev-parse", "main"]);
         let up = team.up();
-        let copy = team.places().join("verification/tree");
+        let copy = team.project_directory().join("verification/tree");
         wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
         // Nobody can write to the board from here on.
         let store = rusqlite::Connection::open(team.world.store()).unwrap();
@@ -364,7 +364,7 @@ fn a_crash_between_merge_and_report_does_not_merge_twice() {
         let merged = team.world.git(&["rev-parse", "main"]);
         assert_eq!(team.world.status(&task), "in_progress", "nobody knows yet");
         let up = team.up();
-        team.until(&task, "done");
+        team.until_task(&task, "done");
         assert_eq!(team.world.git(&["rev-parse", "main"]), merged, "{strategy}");
         assert_eq!(team.world.json(&["session", "list"]).as_array().unwrap().len(), 1);
         assert_eq!(team.session(1)["dod_result"], "merged");
@@ -380,9 +380,9 @@ fn checks_that_were_running_in_a_crash_run_again() {
         "echo run >> runs; test $(wc -l < runs) -gt 1 || test -f go || {{ sh -c 'while :; do sleep 1; done' {name} & while ! [ -f go ]; do sleep 0.02; done; }}"
     );
     let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", &command)]));
-    let task = team.start("Be checked twice");
+    let task = team.start_task("Be checked twice");
     let up = team.up();
-    let copy = team.places().join("verification/tree");
+    let copy = team.project_directory().join("verification/tree");
     wait_for("the check to run", || (!processes_with(&format!("\0{name}")).is_empty()).then_some(()));
     up.kill();
     let first = processes_with(&format!("\0{name}"));
@@ -392,7 +392,7 @@ fn checks_that_were_running_in_a_crash_run_again() {
     });
     wait_for("the new check to run", || (!processes_with(&format!("\0{name}")).is_empty()).then_some(()));
     fs::write(copy.join("go"), "").unwrap();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert!(processes_with(&format!("\0{name}")).is_empty());
     up.stop();
 }
@@ -401,9 +401,9 @@ fn checks_that_were_running_in_a_crash_run_again() {
 #[test]
 fn reported_completion_needs_no_merge() {
     let team = Team::configured("true", &json!({ "completion": "reported" }));
-    let task = team.start("Report");
+    let task = team.start_task("Report");
     let up = team.up();
-    team.until(&task, "done");
+    team.until_task(&task, "done");
     assert_eq!(team.session(1)["verdict"], "done");
     up.stop();
 }
@@ -413,13 +413,13 @@ fn reported_completion_needs_no_merge() {
 fn what_is_blocked_during_its_checks_is_not_merged() {
     let command = "echo waiting > waiting; while ! [ -f go ]; do sleep 0.02; done";
     let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", command)]));
-    let task = team.start("Be blocked");
+    let task = team.start_task("Be blocked");
     let up = team.up();
-    let copy = team.places().join("verification/tree");
+    let copy = team.project_directory().join("verification/tree");
     wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
     team.world.ok(&["task", "block", &task, "--reason", "not now"]);
     fs::write(copy.join("go"), "").unwrap();
-    team.ended(1);
+    team.until_ended(1);
     assert_eq!(team.merged("src/b.txt"), None);
     assert_eq!(team.world.status(&task), "blocked");
     up.stop();
@@ -430,11 +430,11 @@ fn what_is_blocked_during_its_checks_is_not_merged() {
 fn the_queue_merges_one_after_the_other() {
     let team =
         Team::configured("echo $$ > \"src/$(git branch --show-current).txt\"", &checks(&[("all", "test -d src")]));
-    team.solo("echo x > \"src/$(git branch --show-current).txt\"", &json!({ "max_sessions": 4 }));
-    let tasks: Vec<_> = (1..=4).map(|number| team.start(&format!("part {number}"))).collect();
+    team.redefine_solo("echo x > \"src/$(git branch --show-current).txt\"", &json!({ "max_sessions": 4 }));
+    let tasks: Vec<_> = (1..=4).map(|number| team.start_task(&format!("part {number}"))).collect();
     let up = super::Up::start(&team, &["--max-parallel", "4"]);
     for task in &tasks {
-        team.until(task, "done");
+        team.until_task(task, "done");
     }
     let line = team.world.git(&["log", "--first-parent", "--format=%s", "-4", "main"]);
     assert_eq!(line.lines().filter(|title| title.starts_with("part ")).count(), 4, "{line}");

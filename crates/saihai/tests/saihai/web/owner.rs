@@ -7,7 +7,7 @@ use super::{axe, base, link_for, log_in};
 use crate::runner::{Team, Up, wait_for};
 
 /// An agent that waits for the test before and after it changes a file.
-const WORKER: &str = "gate begin; echo four >> src/a.txt; git add -A; git commit -qm work; gate end";
+const WORKER: &str = "barrier begin; echo four >> src/a.txt; git add -A; git commit -qm work; barrier end";
 
 fn login<'a>(up: &'a Up<'_>) -> &'a str {
     up.ready["login_url"].as_str().unwrap()
@@ -59,10 +59,10 @@ async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
     browser.until_text(&column("in_progress"), "running, last call").await;
     browser.switch(&first).await;
     browser.until_text(&column("in_progress"), "running, last call").await;
-    team.at(1, "begin");
+    team.until_barrier(1, "begin");
     assert_eq!(team.task("1")["status"], "in_progress");
-    team.open(1, "begin");
-    team.open(1, "end");
+    team.release(1, "begin");
+    team.release(1, "end");
     browser.until_text(&column("done"), "Add a fourth line").await;
     browser.switch(&second).await;
     browser.until_text(&column("done"), "Add a fourth line").await;
@@ -87,9 +87,9 @@ async fn blocking_stops_the_agent() {
         return;
     }
     let team = Team::new(WORKER);
-    let task = team.start("Long work");
+    let task = team.start_task("Long work");
     let up = team.up();
-    team.at(1, "begin");
+    team.until_barrier(1, "begin");
     let browser = log_in(Options::default(), login(&up)).await;
     browser.goto(&format!("{}/p/shop/tasks/{task}", base(login(&up)))).await;
     browser.until_text(".why", "It is running: solo").await;
@@ -117,11 +117,11 @@ async fn a_log_is_read_while_it_grows() {
         return;
     }
     let script = "i=0; while [ $i -lt 6000 ]; do echo \"line $i is one of a great many lines that are printed\"; i=$((i+1)); done; \
-                  printf '\\033[31mred\\033[0m <img src=x onerror=alert(1)>\\n'; gate one; echo after the gate; gate two; echo end";
+                  printf '\\033[31mred\\033[0m <img src=x onerror=alert(1)>\\n'; barrier one; echo after the barrier; barrier two; echo end";
     let team = Team::new(script);
-    team.start("Print");
+    team.start_task("Print");
     let up = team.up();
-    team.at(1, "one");
+    team.until_barrier(1, "one");
     let browser = log_in(Options::default(), login(&up)).await;
     browser.goto(&format!("{}/p/shop/sessions/1", base(login(&up)))).await;
     browser.until_text("#log .c1", "red").await;
@@ -135,12 +135,12 @@ async fn a_log_is_read_while_it_grows() {
             "the end is shown",
         )
         .await;
-    team.open(1, "one");
-    browser.until_text("#log", "after the gate").await;
+    team.release(1, "one");
+    browser.until_text("#log", "after the barrier").await;
     // Whoever reads further up is not disturbed.
     browser.eval("document.querySelector('#log').scrollTop = 0").await;
     browser.until("!document.querySelector('#follow').checked", "following ends").await;
-    team.open(1, "two");
+    team.release(1, "two");
     browser.until("document.querySelector('#log').textContent.includes('\\nend\\n')", "the end of the log").await;
     assert!(browser.eval("document.querySelector('#log').scrollTop").await.as_f64().unwrap() < 5.0);
     while browser.eval("document.querySelector('#log-earlier').hidden").await == json!(false) {
@@ -197,7 +197,7 @@ async fn cards_are_moved_by_mouse_and_by_keys() {
     if axe().is_none() {
         return;
     }
-    let team = Team::new("gate begin");
+    let team = Team::new("barrier begin");
     team.world.ok(&["task", "add", "Drag me", "--assign", "solo"]);
     let up = team.up();
     let browser = log_in(Options::default(), login(&up)).await;
@@ -375,7 +375,7 @@ async fn the_owner_chats_with_an_agent() {
 
 /// W2: the board as of any event has its own address, and the slider leads there.
 #[tokio::test(flavor = "multi_thread")]
-async fn time_is_travelled_with_the_slider() {
+async fn the_slider_shows_earlier_boards() {
     if axe().is_none() {
         return;
     }

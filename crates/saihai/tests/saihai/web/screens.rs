@@ -29,12 +29,12 @@ const PAGES: &[(&str, &str)] = &[
 /// W1, W6: every page, narrow and wide, light and dark, in both languages: nothing runs out of the
 /// page, nothing is asked of anybody else, nothing is complained about, and axe finds no fault.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_in_every_dress() {
+async fn every_page_in_every_size_scheme_and_language() {
     let Some(axe) = axe() else { return };
     let mut demo = Demo::begin("0");
     demo.finish();
     let mut faults = Vec::new();
-    let pictures = std::env::var_os("SAIHAI_SCREENS").map(PathBuf::from);
+    let screenshots = std::env::var_os("SAIHAI_SCREENS").map(PathBuf::from);
     for language in [Language::English, Language::Japanese] {
         let link = demo.link();
         let browser = log_in(Options { language, ..Options::default() }, &link).await;
@@ -45,10 +45,10 @@ async fn every_page_in_every_dress() {
                 browser.scheme(scheme).await;
                 for width in [1600, 400] {
                     browser.resize(width, 900).await;
-                    let dress = format!("{name}-{language:?}-{scheme:?}-{width}").to_lowercase();
-                    fits(&browser, &dress).await;
-                    if let Some(pictures) = &pictures {
-                        browser.screenshot(&pictures.join(format!("{dress}.png"))).await;
+                    let variant = format!("{name}-{language:?}-{scheme:?}-{width}").to_lowercase();
+                    fits(&browser, &variant).await;
+                    if let Some(screenshots) = &screenshots {
+                        browser.screenshot(&screenshots.join(format!("{variant}.png"))).await;
                     }
                 }
                 // Colours are the same in every language.
@@ -68,14 +68,14 @@ async fn every_page_in_every_dress() {
 }
 
 /// Nothing makes the page itself wider than the window.
-pub(super) async fn fits(browser: &Browser, dress: &str) {
+pub(super) async fn fits(browser: &Browser, variant: &str) {
     let wide = browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
-    assert_eq!(wide, 0, "{dress}: the page can be scrolled sideways");
+    assert_eq!(wide, 0, "{variant}: the page can be scrolled sideways");
 }
 
 /// W6: the pictures in the documentation, of a team at work. With `SAIHAI_BLESS=1` they are put there.
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_for_the_documentation() {
+async fn screenshots_for_the_documentation() {
     if axe().is_none() {
         return;
     }

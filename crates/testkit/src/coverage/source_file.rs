@@ -4,14 +4,14 @@ use std::path::Path;
 
 /// The place of a Rust file below `crates/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SourceFile {
     /// The crate, then its modules.
     pub(super) module: Vec<String>,
     /// It is below `crates/*/tests/`.
     pub(super) is_test_file: bool,
 }
 
-impl Place {
+impl SourceFile {
     /// From a path such as `crates/board/src/admit/tasks.rs`.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let stems = path.with_extension("");
@@ -43,7 +43,7 @@ impl Place {
 mod tests {
     use std::path::Path;
 
-    use super::Place;
+    use super::SourceFile;
 
     #[test]
     fn paths_become_modules() {
@@ -58,10 +58,14 @@ mod tests {
             ("crates/store/benches/append.rs", "store::benches::append", false),
         ];
         for (path, module, is_test_file) in cases {
-            let place = Place::of(Path::new(path)).unwrap();
-            assert_eq!((place.module.join("::").as_str(), place.is_test_file), (module, is_test_file), "{path}");
+            let source_file = SourceFile::of(Path::new(path)).unwrap();
+            assert_eq!(
+                (source_file.module.join("::").as_str(), source_file.is_test_file),
+                (module, is_test_file),
+                "{path}"
+            );
         }
-        assert_eq!(Place::of(Path::new("crates/x.rs")), None);
-        assert_eq!(Place::of(Path::new("scripts/x/y/z.rs")), None);
+        assert_eq!(SourceFile::of(Path::new("crates/x.rs")), None);
+        assert_eq!(SourceFile::of(Path::new("scripts/x/y/z.rs")), None);
     }
 }

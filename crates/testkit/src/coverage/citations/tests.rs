@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::{Cite, in_script, scan};
-use crate::coverage::place::Place;
+use super::{Citation, in_script, scan};
+use crate::coverage::source_file::SourceFile;
 
 /// `(test, text)` of all that the file cites.
-fn cites(path: &str, source: &str) -> Vec<(String, String)> {
-    let place = Place::of(Path::new(path)).unwrap();
-    scan(&place, source).into_cites().map(|cite| (cite.test, cite.text)).collect()
+fn citations(path: &str, source: &str) -> Vec<(String, String)> {
+    let source_file = SourceFile::of(Path::new(path)).unwrap();
+    scan(&source_file, source).into_citations().map(|citation| (citation.test, citation.text)).collect()
 }
 
 /// `(source, [(test, text)])`, in `crates/c/src/m.rs`.
@@ -66,7 +66,7 @@ const CONTRACTS: &[Case] = &[
 #[test]
 fn tests_cite_in_their_doc_comments() {
     for (source, expected) in [TESTS, NO_TESTS, MODULES, CONTRACTS].concat() {
-        let found = cites("crates/c/src/m.rs", source);
+        let found = citations("crates/c/src/m.rs", source);
         let found: Vec<_> = found.iter().map(|(test, text)| (test.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "{source}");
     }
@@ -76,15 +76,15 @@ fn tests_cite_in_their_doc_comments() {
 fn a_file_of_tests_cites_for_all_of_them() {
     let source = "//! What? E1,\n//! E2\n\n/// E3\n#[test]\nfn x() {}";
     let pair = |test: &str, text: &str| (test.to_owned(), text.to_owned());
-    assert_eq!(cites("crates/c/tests/t/m.rs", source), [pair("c::m", "What? E1,\nE2"), pair("c::m::x", "E3")]);
+    assert_eq!(citations("crates/c/tests/t/m.rs", source), [pair("c::m", "What? E1,\nE2"), pair("c::m::x", "E3")]);
 }
 
 #[test]
 fn scripts_cite_in_a_line_of_their_own() {
-    let cite = |text: &str| Some(Cite { test: "scripts/x".into(), text: text.into() });
+    let citation = |text: &str| Some(Citation { test: "scripts/x".into(), text: text.into() });
     for (text, expected) in [
-        ("#!/bin/sh\n# Tests: E1, E2\ntrue\n", cite(" E1, E2")),
-        ("  # Tests: E1\n# Tests: E2\n", cite(" E1\n E2")),
+        ("#!/bin/sh\n# Tests: E1, E2\ntrue\n", citation(" E1, E2")),
+        ("  # Tests: E1\n# Tests: E2\n", citation(" E1\n E2")),
         ("# E1\necho '# Tests: E1'\n", None),
     ] {
         assert_eq!(in_script("scripts/x", text), expected, "{text}");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::stage::over_both;
+use super::fixture::over_both_transports;
 
 fn is_japanese(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
@@ -12,13 +12,13 @@ fn is_japanese(text: &str) -> bool {
 /// call on.
 #[tokio::test]
 async fn agents_are_spoken_to_in_the_projects_language() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        let mut coder = stage.claim("coder", &task).await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        let mut coder = fixture.claim("coder", &task).await;
         assert!(!is_japanese(coder.next().await["instruction"].as_str().unwrap()));
-        let config = stage.world.read(".saihai/config.yaml").replace("language: en", "language: ja");
-        stage.world.write(".saihai/config.yaml", config);
-        stage.world.ok(&["agent", "apply"]);
+        let config = fixture.world.read(".saihai/config.yaml").replace("language: en", "language: ja");
+        fixture.world.write(".saihai/config.yaml", config);
+        fixture.world.ok(&["agent", "apply"]);
 
         let mut said = vec![
             coder.next().await["instruction"].clone(),
@@ -52,22 +52,22 @@ async fn agents_are_spoken_to_in_the_projects_language() {
 /// revoked; nobody else's credential does.
 #[tokio::test]
 async fn token_holds_from_its_making_to_its_revocation() {
-    over_both(async |mut stage| {
-        let task = stage.started("Fix the login", "coder");
-        let mut coder = stage.claim("coder", &task).await;
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "coder");
+        let mut coder = fixture.claim("coder", &task).await;
         let asking = json!({ "agent_id": "coder", "project_id": "shop" });
         assert_eq!(coder.refused("get_agent_action", asking.clone()).await, "not_allowed");
-        let token = stage.world.json(&["token", "create", "--role", "coordinator"]);
-        let mut client = stage.connect(token["token"].as_str().unwrap()).await;
+        let token = fixture.world.json(&["token", "create", "--role", "coordinator"]);
+        let mut client = fixture.connect(token["token"].as_str().unwrap()).await;
         let answer = client.must("get_agent_action", asking.clone()).await;
         assert_eq!([&answer["action"], &answer["reason"]], ["hold", "already_running"]);
         let refused = client.call("get_my_task", json!({})).await.unwrap_err();
         assert_eq!(refused["code"], "not_allowed", "it is no session");
-        stage.world.ok(&["token", "revoke", token["id"].as_str().unwrap()]);
+        fixture.world.ok(&["token", "revoke", token["id"].as_str().unwrap()]);
         let refused = client.call("get_agent_action", asking.clone()).await.unwrap_err();
         assert_eq!(refused["code"], "not_authenticated");
-        let viewer = stage.world.json(&["token", "create", "--role", "viewer"]);
-        let mut client = stage.connect(viewer["token"].as_str().unwrap()).await;
+        let viewer = fixture.world.json(&["token", "create", "--role", "viewer"]);
+        let mut client = fixture.connect(viewer["token"].as_str().unwrap()).await;
         let refused = client.call("get_agent_action", asking).await.unwrap_err();
         assert_eq!(refused["code"], "not_allowed");
     })

@@ -24,7 +24,7 @@ struct Arguments {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Arguments { store, tasks, clients } = Arguments::parse();
     let control = Control::new(Arc::new(SqliteStore::open(store)?), Arc::new(SystemClock), ProcessLifetime::ShortLived);
-    let id: ProjectId = "hammered".parse()?;
+    let id: ProjectId = "crashtest".parse()?;
     let project = control.project(&id).await?;
     let mut running = tokio::task::JoinSet::new();
     for client in 0..clients {

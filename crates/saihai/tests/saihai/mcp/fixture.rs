@@ -18,7 +18,7 @@ use super::agent::Agent;
 use crate::world::World;
 
 /// Longer than anything that works takes on a machine that is busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transport {
@@ -39,7 +39,7 @@ impl Drop for Server {
     }
 }
 
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     pub(crate) world: World,
     transport: Transport,
     server: Option<Server>,
@@ -50,7 +50,7 @@ pub(crate) struct Stage {
     spawns: u32,
 }
 
-impl Drop for Stage {
+impl Drop for Fixture {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("that was over {:?}", self.transport);
@@ -59,9 +59,9 @@ impl Drop for Stage {
 }
 
 /// Plays a scenario over HTTP, then over stdio.
-pub(crate) async fn over_both(scenario: impl AsyncFn(Stage)) {
+pub(crate) async fn over_both_transports(scenario: impl AsyncFn(Fixture)) {
     for transport in [Transport::Http, Transport::Stdio] {
-        scenario(Stage::new(transport).await).await;
+        scenario(Fixture::new(transport).await).await;
     }
 }
 
@@ -74,7 +74,7 @@ const TEAM: [(&str, &str); 4] = [
     ("solo", "hierarchy_type: worker\nparent: lead\ndecompose: never\nmax_sessions: 2\n"),
 ];
 
-impl Stage {
+impl Fixture {
     async fn new(transport: Transport) -> Self {
         let world = World::new();
         for (id, definition) in TEAM {
@@ -197,7 +197,7 @@ impl Stage {
     }
 
     /// The agent logs out, and its process exits well.
-    pub(crate) async fn leave(&self, mut agent: Agent) -> Ended {
+    pub(crate) async fn log_out(&self, mut agent: Agent) -> Ended {
         agent.must("logout", json!({})).await;
         self.end(agent, ProcessEnd::exited(0)).await
     }
@@ -211,7 +211,7 @@ impl Stage {
     pub(crate) async fn work(&mut self, agent: &str, task: &str) {
         let mut worker = self.claim(agent, task).await;
         worker.obey_as_worker().await;
-        let ended = self.leave(worker).await;
+        let ended = self.log_out(worker).await;
         self.examine(&ended, merged()).await;
         assert_eq!(self.world.status(task), "done");
     }

@@ -11,7 +11,7 @@ use super::Browser;
 /// Long enough for chromium to see a movement, and not a jump.
 const STEP: Duration = Duration::from_millis(50);
 /// Chromium tells a page only every so often what is dragged over it.
-const STILL: Duration = Duration::from_millis(120);
+const HOVER: Duration = Duration::from_millis(120);
 
 impl Browser {
     /// Clicks the first element that matches, as soon as it can be clicked.
@@ -32,7 +32,7 @@ impl Browser {
             actions = chord.iter().fold(actions, |actions, &value| actions.then(KeyAction::Down { value }));
             actions = chord.iter().rev().fold(actions, |actions, &value| actions.then(KeyAction::Up { value }));
         }
-        self.done(&format!("press {keys}"), self.client.perform_actions(actions).await).await;
+        self.must(&format!("press {keys}"), self.client.perform_actions(actions).await).await;
     }
 
     /// Takes one element with the mouse and drops it on another.
@@ -42,17 +42,17 @@ impl Browser {
             let goal = self.find(to).await?;
             let pull = PointerAction::MoveBy { duration: Some(STEP), x: 8.0, y: 8.0 };
             let actions = MouseActions::new("mouse".into())
-                .then(above(element, 0.0))
+                .then(move_to(element, 0.0))
                 .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
                 .then(pull)
                 // Several times and slowly: the browser joins movements that come close together, and one that
                 // only enters is not yet over.
-                .then(above(goal.clone(), 4.0))
-                .then(PointerAction::Pause { duration: STILL })
-                .then(above(goal.clone(), 2.0))
-                .then(PointerAction::Pause { duration: STILL })
-                .then(above(goal, 0.0))
-                .then(PointerAction::Pause { duration: STILL })
+                .then(move_to(goal.clone(), 4.0))
+                .then(PointerAction::Pause { duration: HOVER })
+                .then(move_to(goal.clone(), 2.0))
+                .then(PointerAction::Pause { duration: HOVER })
+                .then(move_to(goal, 0.0))
+                .then(PointerAction::Pause { duration: HOVER })
                 .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
             self.client.perform_actions(actions).await
         })
@@ -61,7 +61,7 @@ impl Browser {
 }
 
 /// A movement to the middle of an element, or so far off it.
-fn above(element: Element, off: f64) -> PointerAction {
+fn move_to(element: Element, off: f64) -> PointerAction {
     PointerAction::MoveToElement { element, duration: Some(STEP), x: off, y: off }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::lines::{Line, lines};
-use super::place::Place;
+use super::source_file::SourceFile;
 
 /// A test and the comment in which it cites.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cite {
+pub(super) struct Citation {
     pub(super) test: String,
     pub(super) text: String,
 }
@@ -15,9 +15,9 @@ pub(super) struct Cite {
 /// What was found in a file, or in all files of a crate.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Scanned {
-    pub(super) tests: Vec<Cite>,
+    pub(super) tests: Vec<Citation>,
     /// Documented functions that are not tests by themselves, with their names.
-    pub(super) functions: Vec<(String, Cite)>,
+    pub(super) functions: Vec<(String, Citation)>,
     /// The functions of which a contract macro makes tests.
     pub(super) contracts: BTreeSet<String>,
 }
@@ -30,21 +30,21 @@ impl Scanned {
     }
 
     /// The tests, and those functions that are contracts.
-    pub(super) fn into_cites(self) -> impl Iterator<Item = Cite> {
+    pub(super) fn into_citations(self) -> impl Iterator<Item = Citation> {
         let Self { tests, functions, contracts } = self;
         let listed = functions.into_iter().filter(move |(name, _)| contracts.contains(name));
-        tests.into_iter().chain(listed.map(|(_, cite)| cite))
+        tests.into_iter().chain(listed.map(|(_, citation)| citation))
     }
 }
 
 /// The cites of a shell script: its lines `# Tests: …`.
-pub(super) fn in_script(path: &str, text: &str) -> Option<Cite> {
-    let cites: Vec<_> = text.lines().filter_map(|line| line.trim_start().strip_prefix("# Tests:")).collect();
-    (!cites.is_empty()).then(|| Cite { test: path.to_owned(), text: cites.join("\n") })
+pub(super) fn in_script(path: &str, text: &str) -> Option<Citation> {
+    let citations: Vec<_> = text.lines().filter_map(|line| line.trim_start().strip_prefix("# Tests:")).collect();
+    (!citations.is_empty()).then(|| Citation { test: path.to_owned(), text: citations.join("\n") })
 }
 
-pub(super) fn scan(place: &Place, source: &str) -> Scanned {
-    let mut scanner = Scanner::new(place);
+pub(super) fn scan(source_file: &SourceFile, source: &str) -> Scanned {
+    let mut scanner = Scanner::new(source_file);
     for line in lines(source) {
         match line {
             Line::ModuleDoc(text) => scanner.module_doc.push(text),
@@ -57,7 +57,7 @@ pub(super) fn scan(place: &Place, source: &str) -> Scanned {
 }
 
 struct Scanner<'p> {
-    place: &'p Place,
+    source_file: &'p SourceFile,
     found: Scanned,
     module_doc: Vec<String>,
     /// Of the item that comes next.
@@ -75,9 +75,9 @@ struct Scanner<'p> {
 }
 
 impl<'p> Scanner<'p> {
-    fn new(place: &'p Place) -> Self {
+    fn new(source_file: &'p SourceFile) -> Self {
         Self {
-            place,
+            source_file,
             found: Scanned::default(),
             module_doc: Vec::new(),
             docs: Vec::new(),
@@ -126,7 +126,7 @@ impl<'p> Scanner<'p> {
         } else if let Some((name, arguments)) = macro_call(code).filter(|(name, _)| name.contains("contract")) {
             let test = first_argument(arguments).map_or_else(|| format!("{name}!"), str::to_owned);
             let text = [&self.docs[..], &self.comments[..]].concat().join("\n");
-            self.found.tests.push(Cite { test: self.path(&test), text });
+            self.found.tests.push(Citation { test: self.path(&test), text });
         } else if code.strip_prefix("macro_rules!").is_some_and(|name| name.contains("contract")) {
             self.contract_macro = Some(self.depth);
         }
@@ -134,21 +134,21 @@ impl<'p> Scanner<'p> {
 
     fn function(&mut self, name: &str) {
         let is = |wanted: &[&str]| self.attributes.iter().any(|attribute| wanted.contains(&last_segment(attribute)));
-        let mut cite = Cite { test: self.path(name), text: self.docs.join("\n") };
+        let mut citation = Citation { test: self.path(name), text: self.docs.join("\n") };
         if is(&["test", "property_test"]) {
             if is(&["ignore"]) {
-                cite.test += " (ignored)";
+                citation.test += " (ignored)";
             }
-            self.found.tests.push(cite);
+            self.found.tests.push(citation);
         } else if !self.docs.is_empty() {
-            self.found.functions.push((name.to_owned(), cite));
+            self.found.functions.push((name.to_owned(), citation));
         }
     }
 
     /// The path of a test here. A module `tests` says nothing and is left out.
     fn path(&self, name: &str) -> String {
         let around = self.modules.iter().map(|(module, _)| module.as_str()).filter(|module| *module != "tests");
-        let file = self.place.module.iter().map(String::as_str);
+        let file = self.source_file.module.iter().map(String::as_str);
         file.chain(around).chain([name]).collect::<Vec<_>>().join("::")
     }
 
@@ -167,9 +167,9 @@ impl<'p> Scanner<'p> {
     }
 
     fn finish(mut self) -> Scanned {
-        if self.place.is_test_file && !self.module_doc.is_empty() {
-            let cite = Cite { test: self.place.module.join("::"), text: self.module_doc.join("\n") };
-            self.found.tests.insert(0, cite);
+        if self.source_file.is_test_file && !self.module_doc.is_empty() {
+            let citation = Citation { test: self.source_file.module.join("::"), text: self.module_doc.join("\n") };
+            self.found.tests.insert(0, citation);
         }
         self.found
     }

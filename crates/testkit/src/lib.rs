@@ -6,4 +6,5 @@ pub mod conformance;
 pub mod coverage;
 pub mod mcp;
 pub mod model;
+pub mod seed;
 pub mod simulation;

@@ -1,34 +1,56 @@
 //! Do thousands of schedules keep every promise?
+//!
+//! 500 schedules are the same in every run; 1,500 are fresh ones. `SAIHAI_SEED` repeats those.
 
+use testkit::seed::Seed;
 use testkit::simulation::{Plan, Stats, run};
 
-const SCHEDULES: u64 = 2_000;
+/// Schedules of each test. Four tests of one thread each, so that the runner of the tests can spread them.
+const SCHEDULES: u64 = 500;
 
-fn schedules(range: std::ops::Range<u64>) -> Stats {
+/// Runs the schedules of consecutive seeds.
+fn keep_every_promise(first: u64) {
     let mut total = Stats::default();
-    for seed in range {
+    for seed in first..first + SCHEDULES {
         match run(seed, Plan::default()) {
             Ok(stats) => total += stats,
             Err(violation) => panic!("{violation}"),
         }
     }
-    total
+    // It would prove nothing if nothing happened.
+    assert!(total.done > 250 && total.sessions > 1_250, "{total:?}");
+    assert!(total.refused > 1_250 && total.restarts > 500 && total.conflicts > 1_250, "{total:?}");
+}
+
+/// The `part`th 500 of the fresh schedules.
+fn fresh_schedules_keep_every_promise(part: u64, test: &str) {
+    let seed = Seed::for_test("testkit", test);
+    keep_every_promise(seed.value() + part * SCHEDULES);
 }
 
 /// T1, N6, E1, E2, S1, L8, G3, F40: no double claim, no `done` without evidence, every task has a
 /// mover or a reason, fuel is bounded, replay equals live, and everything comes to rest.
 #[test]
-fn two_thousand_schedules_keep_every_promise() {
-    let half = SCHEDULES / 2;
-    let total = std::thread::scope(|scope| {
-        let other = scope.spawn(move || schedules(half..SCHEDULES));
-        let mut total = schedules(0..half);
-        total += other.join().expect("the other half holds too");
-        total
-    });
-    // It would prove nothing if nothing happened.
-    assert!(total.done > 1_000 && total.sessions > 5_000, "{total:?}");
-    assert!(total.refused > 5_000 && total.restarts > 2_000 && total.conflicts > 5_000, "{total:?}");
+fn the_same_five_hundred_schedules_keep_every_promise() {
+    keep_every_promise(0);
+}
+
+/// T1
+#[test]
+fn fresh_schedules_keep_every_promise_1() {
+    fresh_schedules_keep_every_promise(0, "simulation::fresh_schedules_keep_every_promise_1");
+}
+
+/// T1
+#[test]
+fn fresh_schedules_keep_every_promise_2() {
+    fresh_schedules_keep_every_promise(1, "simulation::fresh_schedules_keep_every_promise_2");
+}
+
+/// T1
+#[test]
+fn fresh_schedules_keep_every_promise_3() {
+    fresh_schedules_keep_every_promise(2, "simulation::fresh_schedules_keep_every_promise_3");
 }
 
 /// T1: a failure prints its seed, and that seed reproduces it, because a seed is the whole schedule.

@@ -17,6 +17,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 use testkit::mcp::Http;
+use testkit::seed::Seed;
 use tokio::sync::watch;
 
 use self::answers::{Answers, By, ids_in, no_secret};
@@ -26,7 +27,8 @@ use self::staff::{Loot, Staff, Stolen};
 use crate::test_server::{BY_HAND, PROJECTS, TestServer};
 
 const CONNECTIONS: u64 = 8;
-const CALLS: u64 = 50_000;
+/// Every run has a fresh seed, so that many runs try more than one long one.
+const CALLS: u64 = 20_000;
 /// So many calls between two rounds of ordinary life.
 const PACE: u64 = 40;
 
@@ -40,17 +42,6 @@ fn small() -> Limits {
         max_calls: 150,
         max_messages: 2,
         ..Limits::default()
-    }
-}
-
-/// Tells how to do it again.
-struct Seed(u64);
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("SAIHAI_SEED={}", self.0);
-        }
     }
 }
 
@@ -84,6 +75,11 @@ fn is_live(boards: &[Arc<Board>], stolen: &Stolen) -> bool {
 /// Known to be over; of a session that is too new nothing is known yet.
 fn is_over(boards: &[Arc<Board>], stolen: &Stolen) -> bool {
     boards[place(stolen)].sessions.get(&stolen.session).is_some_and(|session| !session.can_call())
+}
+
+/// A coordinator's tool.
+fn is_for_tokens(tool: &str) -> bool {
+    [Tool::GetAgentAction, Tool::ListActiveProjectsWithAgents, Tool::HealthCheck].iter().any(|own| own.as_str() == tool)
 }
 
 impl Attacker {
@@ -158,7 +154,12 @@ impl Attacker {
         let disguise = self.disguise(&boards);
         let home = disguise.session.as_ref().map_or(self.dice.random_range(0..PROJECTS.len()), place);
         let session = disguise.session.as_ref().map(|stolen| stolen.session);
-        let wanted = wanted(&mut self.dice, &Prey { board: &boards[home], session });
+        let prey = Prey { board: &boards[home], session };
+        let mut wanted = wanted(&mut self.dice, &prey);
+        // Tokens are seldom used and open three tools: half of their calls are for those, so that each is tried.
+        while disguise.token && !is_for_tokens(&wanted.tool) && self.dice.random_ratio(19, 20) {
+            wanted = arguments::wanted(&mut self.dice, &prey);
+        }
         let mut arguments = wanted.arguments;
         let mut disguise = self.name_session(disguise, &mut arguments);
         if wanted.tool == "authenticate" && self.dice.random_ratio(1, 2) {
@@ -212,8 +213,8 @@ impl Attacker {
 /// people see; every answer is what its schema says (M2).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hostile_clients_get_nothing_that_is_not_theirs() {
-    let seed = std::env::var("SAIHAI_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_115);
-    let _seed = Seed(seed);
+    let run = Seed::for_test("server", "hostile::hostile_clients_get_nothing_that_is_not_theirs");
+    let seed = run.value();
     let server = Arc::new(TestServer::open(small()).await);
     let (loot, answers) = (Arc::new(Loot::default()), Arc::new(Answers::new(&server).await));
     let (made, making) = watch::channel(0);
@@ -275,7 +276,7 @@ async fn hostile_clients_get_nothing_that_is_not_theirs() {
 /// The run was worth something: the boards moved, and agents moved them.
 fn check_breadth(oracle: &Oracle) {
     let (sessions, moves) = (oracle.board.sessions.len(), &oracle.moves);
-    assert!(oracle.judged > 2_000 && sessions > 80, "{} events of {sessions} sessions", oracle.judged);
+    assert!(oracle.judged > 800 && sessions > 40, "{} events of {sessions} sessions", oracle.judged);
     for name in [Move::Start, Move::Block, Move::Cancel, Move::Finish, Move::Unstart] {
         assert!(moves.contains_key(name.as_str()), "no agent could {name}: {moves:?}");
     }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agents;
+mod board_follower;
 mod chaos;
 mod contract;
 mod doctor;

@@ -4,19 +4,15 @@ use serde_json::{Value, json};
 
 use super::fixture::{Fixture, WAIT_LIMIT, merged, over_both_transports};
 
-/// The trace once it is written: those who call do not wait for it.
+/// The trace once it has so many entries: a call is answered before its entry is written.
 async fn written(fixture: &Fixture, session: &str, entries: usize) -> Vec<Value> {
     let waiting = async {
-        loop {
-            let trace = fixture.world.json(&["session", "trace", session]);
-            let trace = trace.as_array().unwrap().clone();
-            if trace.len() >= entries {
-                return trace;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        while fixture.trace(session).await.len() < entries {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(WAIT_LIMIT, waiting).await.unwrap()
+    tokio::time::timeout(WAIT_LIMIT, waiting).await.unwrap();
+    fixture.world.json(&["session", "trace", session]).as_array().unwrap().clone()
 }
 
 /// What is expected of an entry: what was asked, what was answered, the rule.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Team, assert_unchanged, snapshot};
+use crate::board_follower::task_json;
 
 /// Words for the scripts: `$G` is the agent's git directory, `trap_ NAME` makes a program that sets
 /// off a canary, and leaves a track in the git directory to show that it ran.
@@ -233,7 +234,8 @@ fn a_broken_git_directory_is_told_and_set_aside() {
     let mut up = team.up();
     for (number, (title, _)) in broken.iter().enumerate() {
         let task = format!("tsk_{}", number + 1);
-        super::wait_for(title, || ["failed", "done"].contains(&team.world.status(&task).as_str()).then_some(()));
+        let over = |status: &Value| status == "failed" || status == "done";
+        team.until_board(title, |board| over(&task_json(board, &task)?["status"]).then_some(()));
     }
     let sessions = team.world.json(&["session", "list"]);
     for session in sessions.as_array().unwrap() {
@@ -402,7 +404,9 @@ END
     let mut up = team.up();
     for (name, task) in &tasks {
         // A forger who is too slow has handed over its work.
-        let end = super::wait_for(name, || Some(team.world.status(task)).filter(|status| status != "in_progress"));
+        let end = team.until_board(name, |board| {
+            Some(task_json(board, task)?["status"].clone()).filter(|status| status != "in_progress")
+        });
         assert_eq!(team.merged(&format!("src/{name}.txt")).is_some(), end == "done", "{name}: {end}");
     }
     assert!(up.is_running());

@@ -18,10 +18,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use board::Board;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::world::{World, one_document};
+use crate::board_follower::{BoardFollower, session_json, task_json};
+use crate::world::World;
 
 /// The most that anything may take on a machine that has much else to do.
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
@@ -48,6 +50,7 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
 
 /// A project with one-shot agents that are shell scripts.
 pub(crate) struct Team {
+    follower: BoardFollower,
     pub(crate) world: World,
 }
 
@@ -64,7 +67,8 @@ impl Team {
         for limit in ["backoff_first", "backoff_most"] {
             settings["limits"][limit] = json!(1);
         }
-        let team = Self { world: World::repository() };
+        let world = World::repository();
+        let team = Self { follower: BoardFollower::new(world.store()), world };
         team.world.write("src/a.txt", "one\ntwo\nthree\n");
         team.world.write(".saihai/config.yaml", settings.to_string());
         team.agent("solo", script, &json!({}));
@@ -122,30 +126,36 @@ impl Team {
         Up::start(self, &[])
     }
 
+    /// A task as `task show` prints it.
     pub(crate) fn task(&self, id: &str) -> Value {
-        self.world.json(&["task", "show", id])
+        task_json(&self.follower.board(), id).unwrap()
     }
 
+    /// A session as `session show` prints it.
     pub(crate) fn session(&self, number: u32) -> Value {
-        self.world.json(&["session", "show", &number.to_string()])
+        session_json(&self.follower.board(), number).unwrap()
+    }
+
+    /// Waits until `look` finds something on the board.
+    #[track_caller]
+    pub(crate) fn until_board<T>(&self, what: &str, look: impl FnMut(&Board) -> Option<T>) -> T {
+        self.follower.until(WAIT_LIMIT, look).unwrap_or_else(|| panic!("waited {WAIT_LIMIT:?} for {what}"))
     }
 
     /// Waits until a task has a status.
     #[track_caller]
     pub(crate) fn until_task(&self, id: &str, status: &str) -> Value {
-        let began = Instant::now();
-        loop {
-            let task = self.task(id);
-            if task["status"] == status {
-                return task;
-            }
-            let settled = ["done", "failed", "blocked", "cancelled"].iter().any(|end| task["status"] == *end);
-            if settled || began.elapsed() > WAIT_LIMIT {
-                let sessions = self.world.json(&["session", "list"]);
-                panic!("{id} is not {status}: {task:#}\n{sessions:#}\n{}", self.log(1));
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        let mut last = Value::Null;
+        let found = self.follower.until(WAIT_LIMIT, |board| {
+            last = task_json(board, id)?;
+            let settled = ["done", "failed", "blocked", "cancelled"].iter().any(|end| last["status"] == *end);
+            (settled || last["status"] == status).then(|| last.clone())
+        });
+        if let Some(task) = found.filter(|task| task["status"] == status) {
+            return task;
         }
+        let sessions = self.world.json(&["session", "list"]);
+        panic!("{id} is not {status}: {last:#}\n{sessions:#}\n{}", self.log(1));
     }
 
     /// Waits until a session has ended.
@@ -157,19 +167,12 @@ impl Team {
     #[track_caller]
     pub(crate) fn until_session(&self, number: u32, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
-        let began = Instant::now();
-        loop {
-            let output = self.world.run(&["session", "show", &number.to_string(), "--json"]);
-            if output.code == 0 {
-                last = one_document(&output.stdout);
-                if wanted(&last) {
-                    return last;
-                }
-            }
+        let found = self.follower.until(WAIT_LIMIT, |board| {
+            last = session_json(board, number)?;
             let over = last["status"] == "ended" && last["verdict"] != Value::Null;
-            assert!(!over && began.elapsed() < WAIT_LIMIT, "{what}: {last:#}\n{}", self.log(number));
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            (over || wanted(&last)).then(|| last.clone())
+        });
+        found.filter(wanted).unwrap_or_else(|| panic!("waited for {what}: {last:#}\n{}", self.log(number)))
     }
 
     pub(crate) fn project_directory(&self) -> PathBuf {

@@ -85,7 +85,7 @@ fn stopping_one_session_leaves_the_other() {
         let found = sessions.as_array().unwrap().iter().find(|session| session["agent_id"] == agent).unwrap();
         found["id"].as_str().unwrap()[4..].parse().unwrap()
     };
-    wait_for("both to begin", || (team.world.json(&["session", "list"]).as_array().unwrap().len() == 2).then_some(()));
+    team.until_board("both to begin", |board| (board.sessions.len() == 2).then_some(()));
     let (stopped, going) = (number("solo"), number("other"));
     team.until_line(stopped, "ready");
     team.until_barrier(going, "go");

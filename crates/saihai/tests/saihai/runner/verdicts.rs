@@ -19,6 +19,15 @@ fn detail(team: &Team, session: u32) -> String {
     session["verdict_detail"].to_string()
 }
 
+/// Waits until the merge of the first session's work is held up by what is named.
+#[track_caller]
+fn until_merge_waits_for(team: &Team, named: &str) {
+    team.until_board(named, |board| {
+        let reason = board.sessions.get(&board::SessionId(1))?.waits_to_merge()?;
+        reason.contains(named).then_some(())
+    });
+}
+
 /// V2, F65, F66: exit 0 with nothing changed is no work done; after the last attempt it has failed.
 #[test]
 fn nothing_changed_is_not_done() {
@@ -251,8 +260,9 @@ fn the_users_own_changes_are_waited_for() {
     let task = team.start_task("Be in the way");
     let head = team.world.git(&["rev-parse", "main"]);
     let up = team.up();
-    let named = || team.world.run(&["task", "why", &task]).stdout.contains("src/a.txt in ").then_some(());
-    wait_for("the queue to say what it waits for", named);
+    until_merge_waits_for(&team, "src/a.txt in ");
+    let why = team.world.ok(&["task", "why", &task]);
+    assert!(why.contains("src/a.txt in "), "{why}");
     let shown = team.world.ok(&["session", "show", "1"]);
     assert!(shown.contains("src/a.txt in "), "{shown}");
     let log = team.world.ok(&["log", "tail", "--json"]);
@@ -275,9 +285,9 @@ fn an_untracked_file_is_not_overwritten() {
     team.world.write("src/new.txt", "mine\n");
     let task = team.start_task("Be in the way");
     let up = team.up();
-    wait_for("the queue to name it", || {
-        team.world.run(&["task", "why", &task]).stdout.contains("src/new.txt").then_some(())
-    });
+    until_merge_waits_for(&team, "src/new.txt");
+    let why = team.world.ok(&["task", "why", &task]);
+    assert!(why.contains("src/new.txt"), "{why}");
     assert_eq!(team.world.read("src/new.txt"), "mine\n");
     fs::remove_file(team.world.repository.join("src/new.txt")).unwrap();
     team.until_task(&task, "done");

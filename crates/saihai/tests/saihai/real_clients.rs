@@ -1,7 +1,8 @@
 //! Do real clients get through real work? `saihai up` starts them as it starts them for everybody: in
-//! the strict sandbox, in a clone, with an environment built from nothing. Only their vendor is played.
+//! the strict sandbox, in a clone, with an environment built from nothing. Only the model is scripted.
 //!
-//! They run where `SAIHAI_REAL_CLIENTS` names the directory that `scripts/clients` installed them in.
+//! These tests are ignored unless they are asked for: `scripts/test --real-clients` installs the clients and
+//! runs them. `SAIHAI_REAL_CLIENTS` names the directory that `scripts/clients` installed them in.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use testkit::mcp;
 use testkit::model::{Behaviour, ModelServer};
 
+use crate::board_follower::{BoardFollower, session_json, task_json};
 use crate::world::{World, column, texts};
 
 /// Far longer than any of it takes on a machine that is busy.
@@ -77,13 +79,12 @@ const OPENCODE: ClientSetup = ClientSetup {
 };
 
 impl ClientSetup {
-    /// Where it is installed; without that the test says so and ends.
-    fn bin(self) -> Option<PathBuf> {
-        let Some(clients) = std::env::var_os("SAIHAI_REAL_CLIENTS").filter(|value| !value.is_empty()) else {
-            let advice = "SAIHAI_REAL_CLIENTS is not set (scripts/test --real-clients sets it)";
-            eprintln!("skipped: {} does not run, {advice}", self.program);
-            return None;
-        };
+    /// The directory that its program is in.
+    fn bin(self) -> PathBuf {
+        let clients = std::env::var_os("SAIHAI_REAL_CLIENTS").filter(|value| !value.is_empty());
+        let clients = clients.expect(
+            "SAIHAI_REAL_CLIENTS is not set: run scripts/test --real-clients, or set it to what scripts/clients prints",
+        );
         let bin = PathBuf::from(clients).join(self.program).join("node_modules/.bin");
         assert!(
             bin.join(self.program).exists(),
@@ -91,7 +92,7 @@ impl ClientSetup {
             self.program,
             bin.display()
         );
-        Some(bin)
+        bin
     }
 
     /// The definition of an agent of this client.
@@ -108,10 +109,11 @@ impl ClientSetup {
     }
 }
 
-/// `saihai up` in a project with real clients and a vendor that is played.
+/// `saihai up` in a project with real clients and a scripted model.
 struct Fixture {
     // Ended in this order.
     up: Up,
+    follower: BoardFollower,
     world: World,
     _model_server: ModelServer,
 }
@@ -172,10 +174,9 @@ fn until<T>(mut find: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 impl Fixture {
-    /// With agents as these definitions have them, which are told where the vendor is. `None`: a client
-    /// is not installed.
-    async fn start(behaviour: Behaviour, team: &[(&str, ClientSetup, &str)]) -> Option<Self> {
-        let bins = team.iter().map(|(_, setup, _)| setup.bin()).collect::<Option<Vec<_>>>()?;
+    /// A project with these agents, whose clients talk to a scripted model instead of their vendor.
+    async fn start(behaviour: Behaviour, team: &[(&str, ClientSetup, &str)]) -> Self {
+        let bins: Vec<_> = team.iter().map(|(_, setup, _)| setup.bin()).collect();
         let model_server = ModelServer::start(behaviour).await.unwrap();
         let world = World::repository();
         world.ok(&["init"]);
@@ -195,7 +196,7 @@ impl Fixture {
         world.git(&["add", "."]);
         world.git(&["commit", "--quiet", "--message=saihai"]);
         let up = Self::up(&world);
-        Some(Self { up, world, _model_server: model_server })
+        Self { up, follower: BoardFollower::new(world.store()), world, _model_server: model_server }
     }
 
     fn up(world: &World) -> Up {
@@ -226,8 +227,11 @@ impl Fixture {
     #[track_caller]
     fn until_done(&self, task: &str) -> Value {
         let settled = |status: &Value| !matches!(status.as_str(), Some("backlog" | "todo" | "in_progress"));
-        let shown = || Some(self.world.json(&["task", "show", task])).filter(|shown| settled(&shown["status"]));
-        let shown = self.until("the task is settled", shown);
+        let shown = self.follower.until(WAIT_LIMIT, |board| {
+            let shown = task_json(board, task)?;
+            settled(&shown["status"]).then_some(shown)
+        });
+        let shown = shown.unwrap_or_else(|| panic!("waited {WAIT_LIMIT:?} for {task} to be settled"));
         assert_eq!((shown["status"].as_str(), shown["attempts"].as_u64()), (Some("done"), Some(0)), "{shown}");
         shown
     }
@@ -235,10 +239,12 @@ impl Fixture {
     /// The first session of a task, once it is over.
     #[track_caller]
     fn first_session(&self, task: &str) -> Value {
-        self.until("the first session is over", || {
-            let sessions = self.world.json(&["session", "list", "--task", task]);
-            sessions.get(0).filter(|session| session["status"] == "ended").cloned()
-        })
+        let id: board::TaskId = task.parse().unwrap();
+        let ended = self.follower.until(WAIT_LIMIT, |board| {
+            let session = board.sessions.values().find(|session| session.task() == Some(id))?;
+            session_json(board, session.id.0).filter(|session| session["status"] == "ended")
+        });
+        ended.unwrap_or_else(|| panic!("waited {WAIT_LIMIT:?} for the first session of {task} to end"))
     }
 
     /// What a coordinator is told that asks whether to start the agent. The task has paid nothing.
@@ -269,7 +275,7 @@ const WORKER: &str = "hierarchy_type: worker\ndecompose: never\nscope: {write: [
 /// A whole task: told what to do it writes with its own tools, commits, reports, logs out and ends, and
 /// the work is checked and merged.
 async fn works(setup: ClientSetup) {
-    let Some(fixture) = Fixture::start(Behaviour::Guided, &[("coder", setup, WORKER)]).await else { return };
+    let fixture = Fixture::start(Behaviour::Guided, &[("coder", setup, WORKER)]).await;
     let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
     fixture.until_done(&task);
     let session = fixture.first_session(&task);
@@ -294,7 +300,7 @@ async fn works(setup: ClientSetup) {
 
 /// A vendor that asks for patience gets it: the account is parked, and the task pays nothing.
 async fn is_rate_limited(setup: ClientSetup) {
-    let Some(fixture) = Fixture::start(Behaviour::RateLimited, &[("coder", setup, WORKER)]).await else { return };
+    let fixture = Fixture::start(Behaviour::RateLimited, &[("coder", setup, WORKER)]).await;
     let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
     let session = fixture.first_session(&task);
     assert_eq!(session["verdict_detail"], json!({ "none": "rate_limited" }), "{session}");
@@ -309,7 +315,7 @@ async fn is_rate_limited(setup: ClientSetup) {
 
 /// A login that the vendor refuses is nobody's failed attempt: who set it up is told what to do.
 async fn is_logged_out(setup: ClientSetup) {
-    let Some(fixture) = Fixture::start(Behaviour::Unauthorised, &[("coder", setup, WORKER)]).await else { return };
+    let fixture = Fixture::start(Behaviour::Unauthorised, &[("coder", setup, WORKER)]).await;
     let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
     let session = fixture.first_session(&task);
     assert_eq!(session["end_reason"], "launch_failed", "{session}");
@@ -324,72 +330,84 @@ async fn is_logged_out(setup: ClientSetup) {
 
 /// T3, R1, R2, R5, R6, F45, F46, F47
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn claude_code_works() {
     works(CLAUDE).await;
 }
 
 /// T3, R1, R2, R5, R6, F45, F46, F47
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn codex_works() {
     works(CODEX).await;
 }
 
 /// T3, R1, R2, R5, R6, F45, F46, F47
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn gemini_works() {
     works(GEMINI).await;
 }
 
 /// T3, R1, R2, R5, R6, F45, F46, F47
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn opencode_works() {
     works(OPENCODE).await;
 }
 
 /// T3, R5, A3, F33, F34
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn claude_code_is_rate_limited() {
     is_rate_limited(CLAUDE).await;
 }
 
 /// T3, R5, A3, F33, F34
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn codex_is_rate_limited() {
     is_rate_limited(CODEX).await;
 }
 
 /// T3, R5, A3, F33, F34
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn gemini_is_rate_limited() {
     is_rate_limited(GEMINI).await;
 }
 
 /// T3, R5, A3, F33, F34
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn opencode_is_rate_limited() {
     is_rate_limited(OPENCODE).await;
 }
 
 /// T3, R5, A3, F33
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn claude_code_is_logged_out() {
     is_logged_out(CLAUDE).await;
 }
 
 /// T3, R5, A3, F33
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn codex_is_logged_out() {
     is_logged_out(CODEX).await;
 }
 
 /// T3, R5, A3, F33
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn gemini_is_logged_out() {
     is_logged_out(GEMINI).await;
 }
 
 /// T3, R5, A3, F33
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn opencode_is_logged_out() {
     is_logged_out(OPENCODE).await;
 }
@@ -397,9 +415,10 @@ async fn opencode_is_logged_out() {
 /// T3, R2: what is outside its scope cannot be changed, neither with its own tools nor in a shell: there
 /// is nothing to find fault with afterwards.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn a_client_is_confined_to_its_scope() {
     for setup in [CLAUDE, CODEX] {
-        let Some(fixture) = Fixture::start(Behaviour::Guided, &[("coder", setup, WORKER)]).await else { return };
+        let fixture = Fixture::start(Behaviour::Guided, &[("coder", setup, WORKER)]).await;
         let task = fixture.task("Greet", "Write a greeting into `README.md`.", "coder");
         let session = fixture.first_session(&task);
         assert_eq!(session["verdict_detail"], json!({ "rejected": "no_change" }), "{session}");
@@ -411,10 +430,11 @@ async fn a_client_is_confined_to_its_scope() {
 /// T3, R5, R6: a manager splits a task for workers of other vendors, waits, and reports when they are
 /// through.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the real clients: scripts/test --real-clients"]
 async fn a_team_of_three_vendors_works() {
     let worker = "hierarchy_type: worker\nparent: lead\ndecompose: never\nscope: {write: [\"work/**\"]}\n";
     let team = [("lead", CLAUDE, "hierarchy_type: manager\n"), ("reader", CODEX, worker), ("writer", GEMINI, worker)];
-    let Some(fixture) = Fixture::start(Behaviour::Guided, &team).await else { return };
+    let fixture = Fixture::start(Behaviour::Guided, &team).await;
     let task = fixture.task("Greet everybody", "Write greetings, each into a file of its own.", "lead");
     fixture.until_done(&task);
     let children = fixture.world.json(&["task", "list", "--parent", &task, "--all"]);

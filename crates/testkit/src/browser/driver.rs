@@ -38,7 +38,9 @@ impl Driver {
             .stdout(log.try_clone().expect("the log of chromedriver, once more"))
             .stderr(log)
             .spawn()
-            .unwrap_or_else(|problem| panic!("chromedriver does not start ({problem}); is it installed?"));
+            .unwrap_or_else(|problem| {
+                panic!("chromedriver does not start ({problem}): install it with scripts/browser, or run scripts/test")
+            });
         let mut driver = Self { child, home, address: String::new() };
         driver.address = format!("http://127.0.0.1:{}", driver.port().await);
         driver

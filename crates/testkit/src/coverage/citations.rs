@@ -137,7 +137,7 @@ impl<'p> Scanner<'p> {
         let mut citation = Citation { test: self.path(name), text: self.docs.join("\n") };
         if is(&["test", "property_test"]) {
             if is(&["ignore"]) {
-                citation.test += " (ignored)";
+                citation.test += " (ignored by default)";
             }
             self.found.tests.push(citation);
         } else if !self.docs.is_empty() {

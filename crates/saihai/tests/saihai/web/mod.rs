@@ -1,7 +1,7 @@
 //! Does the owner's window show what is, and do what it says? In a real browser, with real agents.
 //!
-//! `SAIHAI_AXE` names axe-core's script, which `scripts/browser` installs with the browser; without it
-//! these tests end at once.
+//! These tests are ignored unless they are asked for: `scripts/test` installs the browser where it may
+//! (`scripts/browser`), and runs them then. `SAIHAI_AXE` names axe-core's script.
 
 mod owner;
 mod screens;
@@ -16,9 +16,10 @@ use testkit::browser::{Browser, Options};
 use crate::runner::wait_for;
 use crate::world::World;
 
-/// Where axe-core is, if a browser is to be used.
-fn axe() -> Option<PathBuf> {
-    std::env::var_os("SAIHAI_AXE").filter(|path| !path.is_empty()).map(PathBuf::from)
+/// Where axe-core is.
+fn axe() -> PathBuf {
+    let path = std::env::var_os("SAIHAI_AXE").filter(|path| !path.is_empty());
+    path.map(PathBuf::from).expect("SAIHAI_AXE is not set: run scripts/test, or set it to what scripts/browser prints")
 }
 
 /// A demo that is being played, or has been played to its end and is still served.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use testkit::browser::{Browser, Options};
 
-use super::{axe, base, link_for, log_in};
-use crate::runner::{Team, Up, wait_for};
+use super::{base, link_for, log_in};
+use crate::runner::{Team, Up};
 
 /// An agent that waits for the test before and after it changes a file.
 const WORKER: &str = "barrier begin; echo four >> src/a.txt; git add -A; git commit -qm work; barrier end";
@@ -30,10 +30,8 @@ async fn is_marked(browser: &Browser) -> bool {
 /// W2, W3, W6, F91, L1: a task is created and started in one tab; both tabs show a real agent at work and
 /// its work merged, without being loaded again.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new(WORKER);
     let up = team.up();
     let browser = log_in(Options::default(), login(&up)).await;
@@ -82,10 +80,8 @@ async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
 
 /// W2, L1, R6: blocking in the browser stops the process, and says so; unblocking lets it go on.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn blocking_stops_the_agent() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new(WORKER);
     let task = team.start_task("Long work");
     let up = team.up();
@@ -100,8 +96,7 @@ async fn blocking_stops_the_agent() {
     browser.until_text(".headline .chip", "Blocked").await;
     browser.until_text(".why", "wait for legal").await;
     browser.until_text("aside", "stopped").await;
-    let session =
-        wait_for("the session's end", || Some(team.session(1)).filter(|session| session["status"] == "ended"));
+    let session = team.until_ended(1);
     assert_eq!(session["end_reason"], "stopped");
     assert_eq!(browser.count("[data-move=start]").await, 0, "what is not legal is not offered");
     browser.click("[data-move=unblock]").await;
@@ -112,10 +107,8 @@ async fn blocking_stops_the_agent() {
 
 /// W2, W5, W6: a log is read while it grows, in its colours, page by page; what it prints stays text.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn a_log_is_read_while_it_grows() {
-    if axe().is_none() {
-        return;
-    }
     let script = "i=0; while [ $i -lt 6000 ]; do echo \"line $i is one of a great many lines that are printed\"; i=$((i+1)); done; \
                   printf '\\033[31mred\\033[0m <img src=x onerror=alert(1)>\\n'; barrier one; echo after the barrier; barrier two; echo end";
     let team = Team::new(script);
@@ -160,10 +153,8 @@ async fn a_log_is_read_while_it_grows() {
 
 /// W1, W2: what somebody is writing, where they look and what they have open stays, whatever happens meanwhile.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn changes_leave_focus_scroll_and_half_written_text_alone() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     for number in 0..40 {
         team.world.ok(&["task", "add", &format!("Idea {number}")]);
@@ -193,10 +184,8 @@ async fn changes_leave_focus_scroll_and_half_written_text_alone() {
 
 /// W2, L1: a card is dragged to where it may go and nowhere else, and everything is done by keys as well.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn cards_are_moved_by_mouse_and_by_keys() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("barrier begin");
     team.world.ok(&["task", "add", "Drag me", "--assign", "solo"]);
     let up = team.up();
@@ -230,10 +219,8 @@ async fn cards_are_moved_by_mouse_and_by_keys() {
 
 /// W2, F91: what the owner changes on a task's page is changed on the board.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn a_task_is_edited_assigned_and_made_to_wait() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     for title in ["First", "Second"] {
         team.world.ok(&["task", "add", title]);
@@ -267,10 +254,8 @@ async fn a_task_is_edited_assigned_and_made_to_wait() {
 
 /// L2, W2: a task inside a tree is its mover's; the page says so and offers what the owner may do.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn a_workers_task_is_read_only_with_the_reason() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     team.agent("boss", "true", &json!({ "hierarchy_type": "manager", "mode": "guided" }));
     team.agent("solo", "true", &json!({ "parent": "boss" }));
@@ -290,10 +275,8 @@ async fn a_workers_task_is_read_only_with_the_reason() {
 
 /// W3, S4: a viewer sees everything and changes nothing, not even by hand.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn a_viewer_looks_and_is_refused() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     team.world.ok(&["task", "add", "Secret plan", "--assign", "solo"]);
     let up = team.up();
@@ -318,10 +301,8 @@ async fn a_viewer_looks_and_is_refused() {
 
 /// W2, W3: a secret that is shown once stays for as long as its page, and so does a refusal, whatever happens.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn what_is_said_once_stays_to_be_read() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     let up = team.up();
     let browser = log_in(Options::default(), login(&up)).await;
@@ -352,10 +333,8 @@ async fn what_is_said_once_stays_to_be_read() {
 
 /// W2: the owner asks, a real agent is started and answers.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn the_owner_chats_with_an_agent() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     let command = json!([env!("CARGO_BIN_EXE_saihai"), "demo-agent", "aiko", "0"]);
     team.agent("aiko", "", &json!({ "mode": "guided", "command": command }));
@@ -375,10 +354,8 @@ async fn the_owner_chats_with_an_agent() {
 
 /// W2: the board as of any event has its own address, and the slider leads there.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn the_slider_shows_earlier_boards() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     team.world.ok(&["task", "add", "First"]);
     let before = team.world.json(&["log", "tail", "-n", "1"])[0]["seq"].as_u64().unwrap();
@@ -401,10 +378,8 @@ async fn the_slider_shows_earlier_boards() {
 
 /// W1, W4: the server goes and comes back; the page says so, and then shows what happened meanwhile.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn the_server_goes_and_comes_back() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     let up = team.up();
     let browser = log_in(Options::default(), login(&up)).await;
@@ -422,10 +397,8 @@ async fn the_server_goes_and_comes_back() {
 
 /// W1, W3, W5: what others wrote is shown as text, however long and in whatever letters.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a browser: scripts/test"]
 async fn hostile_and_huge_texts_are_shown_as_text() {
-    if axe().is_none() {
-        return;
-    }
     let team = Team::new("true");
     let titles = [
         "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>".to_owned(),

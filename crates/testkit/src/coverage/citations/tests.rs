@@ -22,7 +22,7 @@ const TESTS: &[Case] = &[
     ("/// E1\n#[test] fn x() {}", &[("c::m::x", "E1")]),
     ("/// E1\n\n#[test]\n// why\nfn x() {}", &[("c::m::x", "E1")]),
     ("#[test]\nfn x() {}", &[("c::m::x", "")]),
-    ("/// E1\n#[test]\n#[ignore = \"slow\"]\nfn x() {}", &[("c::m::x (ignored)", "E1")]),
+    ("/// E1\n#[test]\n#[ignore = \"slow\"]\nfn x() {}", &[("c::m::x (ignored by default)", "E1")]),
     ("proptest! {\n    /// E1\n    #[test]\n    fn x(a in 0..9) { y() }\n}", &[("c::m::x", "E1")]),
 ];
 

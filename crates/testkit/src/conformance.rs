@@ -1,7 +1,7 @@
-//! How does our server come before the conformance suite? With the suite's tools beside its own.
+//! Which server does the conformance suite examine? Ours, with the suite's tools beside its own.
 //!
 //! The suite calls tools of its own by name and cannot authenticate. Everything but those tools is
-//! passed on, so that what is examined is our door, our negotiation and our lists.
+//! passed on, so that the suite examines our HTTP server, our negotiation and our lists.
 
 mod fixtures;
 
@@ -25,7 +25,7 @@ type Context = RequestContext<RoleServer>;
 #[derive(Clone, Debug)]
 pub struct ConformanceServer(pub Mcp);
 
-/// Requests that are none of ours.
+/// Requests that are passed on unchanged.
 macro_rules! pass_on {
     ($($request:ident($params:ty) -> $result:ty;)*) => {
         $(async fn $request(&self, params: $params, context: Context) -> Result<$result, ErrorData> {
@@ -34,7 +34,7 @@ macro_rules! pass_on {
     };
 }
 
-// The older revisions have requests that the newest has not.
+// The older revisions of the protocol have requests that the newest has dropped.
 #[expect(deprecated)]
 impl ServerHandler for ConformanceServer {
     async fn list_tools(

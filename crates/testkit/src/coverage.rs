@@ -22,7 +22,7 @@ use source_file::SourceFile;
 /// The command that writes the page.
 pub const COMMAND: &str = "cargo run -p testkit --bin coverage";
 
-/// How many tests of an id are named.
+/// How many tests are named for each id.
 const MAX_NAMED_TESTS: usize = 3;
 
 /// The path of the page in the repository.
@@ -38,7 +38,7 @@ pub fn page(root: &Path) -> io::Result<String> {
     Ok(render(&catalogue, &citations))
 }
 
-/// All cites of the Rust files below `crates/`. Contracts are looked up within their crate.
+/// All citations in the Rust files below `crates/`. Contracts are looked up within their crate.
 fn rust_citations(root: &Path) -> io::Result<Vec<Citation>> {
     let mut crates: BTreeMap<String, Scanned> = BTreeMap::new();
     for file in files(root, "crates")?.iter().filter(|file| has_extension(file, "rs")) {
@@ -93,7 +93,7 @@ fn files(root: &Path, directory: &str) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The file's text; what is not UTF-8 cites nothing and does no harm.
+/// The file's text. Bytes that are not UTF-8 are replaced: no citation contains them.
 fn read(path: &Path) -> io::Result<String> {
     let bytes = fs::read(path).map_err(|error| about(path, &error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,4 +1,4 @@
-//! A model that needs no network: it answers real clients by a script, in four vendors' words.
+//! A model that needs no network: it answers real clients by a script, in the APIs of four vendors.
 //!
 //! It keeps no state: what it does next follows from the conversation in each request, so any
 //! number of clients can use one server at once, and a client that is killed can come back.
@@ -34,7 +34,7 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 pub enum Behaviour {
     /// It does what `get_next_action` says.
     Guided,
-    /// Every request is answered with 429: come back in a second.
+    /// Every request is answered with 429 and `Retry-After: 1`.
     RateLimited,
     /// Every request is answered with 401.
     Unauthorised,
@@ -116,7 +116,7 @@ async fn answer(State(model): State<Arc<Model>>, request: Request) -> Response {
 impl Model {
     fn reply(&self, method: &str, path: &str, body: &[u8]) -> Reply {
         if method != "POST" {
-            // Clients look first whether anybody is there.
+            // Clients ask first whether the server is up.
             return Reply::json(&json!({}));
         }
         match self.behaviour {

@@ -1,9 +1,9 @@
 //! Does a whole team keep every promise, whatever its agents, clocks, stores and servers do (T1)?
 //!
-//! One *schedule* is a world made from a seed: a project, a roster, agents of every temper, two
-//! servers on one store, a clock that jumps. It is run on the real core and the real control, and
-//! after every step all invariants are checked. Then the faults end, the agents turn obedient, and
-//! everything must come to rest: a state from which nothing can move is a failure too.
+//! One *schedule* is a world made from a seed: a project, a roster, agents of every behaviour, two
+//! servers on one store, a clock that jumps. It runs the real `board` and the real `control`, and all
+//! invariants are checked after every step. Then the faults end and the agents obey, and all work must
+//! finish or wait for somebody who is named: a state that nothing can leave is a failure too.
 
 mod agents;
 mod clock;
@@ -19,7 +19,7 @@ use world::World;
 /// How much is simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Steps with faults, before everything is let come to rest.
+    /// Steps with faults, before the faults end.
     pub steps: u32,
 }
 
@@ -51,7 +51,7 @@ impl std::ops::AddAssign for Stats {
     }
 }
 
-/// A promise that was broken, with what is needed to see it again.
+/// An invariant that did not hold, with what is needed to repeat it.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub seed: u64,
@@ -88,7 +88,7 @@ async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Violation> {
         invariants.check(&world).await.map_err(violation(step))?;
     }
     world.end_faults().await;
-    // Enough for every allowance to be used up.
+    // Enough steps to use up every limit.
     for step in plan.steps..plan.steps + 4_000 {
         let moved = world.step_without_faults().await;
         invariants.check(&world).await.map_err(violation(step))?;
@@ -97,5 +97,5 @@ async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Violation> {
             return Ok(world.stats());
         }
     }
-    Err(violation(plan.steps + 4_000)("it never comes to rest".into()))
+    Err(violation(plan.steps + 4_000)("work never stops changing the board".into()))
 }

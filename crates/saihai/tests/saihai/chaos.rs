@@ -1,4 +1,4 @@
-//! What is left when everything is killed, again and again, at any moment?
+//! Is all work merged once, and nothing left running, when processes are killed at random?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
@@ -14,12 +14,12 @@ use crate::board_follower::BoardFollower;
 use crate::world::World;
 
 const ROUNDS: u32 = 100;
-/// What may be left to do while it is killed.
+/// The owner adds no task while so many are not done.
 const MAX_OPEN_TASKS: usize = 5;
-/// For all that is left to come to rest, on a machine that has much else to do.
+/// For all tasks to be done after the last kill, on a busy machine.
 const WAIT_LIMIT: Duration = Duration::from_secs(180);
 
-/// The same numbers for the same seed.
+/// A linear congruential generator: the same numbers for the same seed.
 struct Lcg(u64);
 
 impl Lcg {
@@ -68,7 +68,7 @@ fn kill(pid: i32) {
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
 
-/// Every process that has anything to do with this world: its home is in their environment.
+/// Every process of this test: they have its home in their environment.
 fn processes(world: &World) -> Vec<i32> {
     let home = world.home().to_string_lossy().into_owned();
     let mentions = |pid: &i32| {
@@ -79,11 +79,11 @@ fn processes(world: &World) -> Vec<i32> {
     };
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    // The dead wait for their parent, and have no environment.
+    // Zombies have no environment, and are left out.
     pids.filter(|pid| *pid != i32::try_from(std::process::id()).unwrap()).filter(mentions).collect()
 }
 
-/// A shim and its init have nothing but their marker.
+/// A shim and its init have only the marker of their spawn in the environment.
 fn of_session(world: &World, environment: &str) -> bool {
     let marker = environment.split('\0').find_map(|variable| variable.strip_prefix("SAIHAI_SPAWN="));
     let spawns = world.path().join("spawns");
@@ -172,7 +172,7 @@ impl RunningTeam {
         open.len()
     }
 
-    /// Remembers the markers of all spawns, so that what they left can be found.
+    /// Keeps the markers of all spawns, to find processes that they leave.
     fn note_spawns(&self) {
         let sessions = self.world.home().join("projects/shop/sessions");
         let ids = std::fs::read_dir(sessions).into_iter().flatten().flatten();
@@ -208,7 +208,7 @@ impl RunningTeam {
         }
         // Shims, inits, clients, checks, and whatever those have started.
         let up = i32::try_from(self.up.id()).unwrap();
-        // But no git in the user's own checkout: its locks would be the user's to remove, as git says.
+        // No git in the user's own checkout: a killed one leaves a lock that only the user may remove.
         let at_users =
             |pid: &i32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.world.repository);
         let mut candidates = processes(&self.world);
@@ -249,7 +249,7 @@ fn a_hundred_kills_lose_nothing() {
 impl RunningTeam {
     fn examine(&mut self) {
         let world = &self.world;
-        // Each task's work is in the target, by one merge.
+        // Each task's work is in the target by one merge.
         let log =
             world.git(&["log", "--first-parent", "--format=%(trailers:key=Task,valueonly,separator=%x2C)", "main"]);
         let mut merged = BTreeMap::new();
@@ -270,7 +270,7 @@ impl RunningTeam {
             assert!(files.contains(language), "{files:?}");
         }
         assert!(!shared.contains("<<<<<<<"), "{shared}");
-        // Nobody is left.
+        // No process is left.
         self.up.kill().unwrap();
         self.up.wait().unwrap();
         let began = Instant::now();

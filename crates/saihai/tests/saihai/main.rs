@@ -1,5 +1,5 @@
-//! Does the command line keep its word? Every test runs the real binary on a scratch repository
-//! with a home of its own.
+//! Does the command line do what it says? Every test runs the real binary on a scratch repository
+//! with its own home.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -16,12 +16,12 @@ use testkit::model::{Behaviour, ModelServer};
 use crate::board_follower::{BoardFollower, session_json, task_json};
 use crate::world::{World, column, texts};
 
-/// Far longer than any of it takes on a machine that is busy.
+/// Far longer than anything takes on a busy machine.
 const WAIT_LIMIT: Duration = Duration::from_secs(120);
 
 const KEY: &str = "a-key-that-no-vendor-has-given-out";
 
-/// A client, and what a user with a proxy sets up for it.
+/// A client, and what a user sets up to use it with another server.
 #[derive(Clone, Copy)]
 struct ClientSetup {
     client: &'static str,
@@ -30,9 +30,9 @@ struct ClientSetup {
     /// The variable that says where its vendor is, and the path there.
     vendor: (&'static str, &'static str),
     key: &'static str,
-    /// A file of `.saihai/clients/` that has it give up early, where there is such a setting.
+    /// A file of `.saihai/clients/` that makes it give up early, where there is such a setting.
     few_retries: Option<(&'static str, &'static str)>,
-    /// What is said when its login is refused.
+    /// The message when its login is refused.
     advice: &'static str,
 }
 
@@ -118,7 +118,7 @@ struct Fixture {
     _model_server: ModelServer,
 }
 
-/// Ends its agents when it is dropped, and sees that none of their processes is left (R4).
+/// Dropping it ends its agents, and checks that none of their processes is left (R4).
 struct Up {
     process: Child,
     log: PathBuf,
@@ -144,12 +144,12 @@ impl Drop for Up {
 }
 
 impl Up {
-    /// What it has told so far.
+    /// What it has printed so far.
     fn output(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// The processes that have to do with this world: it is in the HOME of each.
+    /// The processes of this test: their HOME is below its directory.
     fn left(&self) -> Vec<String> {
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let read = |process: &std::fs::DirEntry, name: &str| {
@@ -161,7 +161,7 @@ impl Up {
     }
 }
 
-/// What `find` finds, if it does in time.
+/// What `find` finds; `None` when the time is up.
 fn until<T>(mut find: impl FnMut() -> Option<T>) -> Option<T> {
     let began = Instant::now();
     loop {
@@ -187,8 +187,8 @@ impl Fixture {
                 world.write(&format!(".saihai/clients/{}/{file}", setup.client), text);
             }
         }
-        // Sandbox and isolation are as they are when nobody says anything: strict, and a clone. The
-        // pause is longer than a test needs to see it, and short where it is waited for.
+        // Sandbox and isolation have their defaults: strict, and a clone. The pause is long where a test
+        // checks that it is kept, and short where a test waits for its end.
         let pause = if behaviour == Behaviour::Guided { 1 } else { 100 };
         let checks = "dod:\n  checks:\n    - {type: written, command: test -s README.md}\n";
         world.write(".saihai/config.yaml", format!("limits: {{backoff_first: {pause}}}\n{checks}"));
@@ -217,10 +217,10 @@ impl Fixture {
         task
     }
 
-    /// What the condition waits for.
+    /// Waits until the condition has a value.
     #[track_caller]
     fn until<T>(&self, what: &str, condition: impl FnMut() -> Option<T>) -> T {
-        until(condition).unwrap_or_else(|| panic!("in {WAIT_LIMIT:?} it never came to this: {what}"))
+        until(condition).unwrap_or_else(|| panic!("waited {WAIT_LIMIT:?} for this: {what}"))
     }
 
     /// The task, once its work is merged.
@@ -247,7 +247,7 @@ impl Fixture {
         ended.unwrap_or_else(|| panic!("waited {WAIT_LIMIT:?} for the first session of {task} to end"))
     }
 
-    /// What a coordinator is told that asks whether to start the agent. The task has paid nothing.
+    /// The staffing answer for the agent. The task has lost no attempt.
     async fn staffing_of(&self, task: &str, agent: &str) -> Value {
         let token = self.world.json(&["token", "create", "--role", "coordinator"])["token"].clone();
         let told = self.up.output();
@@ -298,7 +298,7 @@ async fn works(setup: ClientSetup) {
     fixture.nothing_else_changed();
 }
 
-/// A vendor that asks for patience gets it: the account is parked, and the task pays nothing.
+/// A vendor that limits the rate: the account is parked, and the task loses no attempt.
 async fn is_rate_limited(setup: ClientSetup) {
     let fixture = Fixture::start(Behaviour::RateLimited, &[("coder", setup, WORKER)]).await;
     let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");
@@ -313,7 +313,7 @@ async fn is_rate_limited(setup: ClientSetup) {
     fixture.nothing_else_changed();
 }
 
-/// A login that the vendor refuses is nobody's failed attempt: who set it up is told what to do.
+/// A login that the vendor refuses is no failed attempt: the owner is told what to do.
 async fn is_logged_out(setup: ClientSetup) {
     let fixture = Fixture::start(Behaviour::Unauthorised, &[("coder", setup, WORKER)]).await;
     let task = fixture.task("Greet", "Write a greeting into `src/hello.md`.", "coder");

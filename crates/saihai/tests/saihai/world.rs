@@ -1,4 +1,4 @@
-//! A scratch repository, a home of its own, and the binary to run in them.
+//! A scratch repository with its own home, and the binary to run in it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) code: i32,
@@ -97,13 +97,13 @@ impl World {
         self.home().join("saihai.db")
     }
 
-    /// SQL access to the store, as whoever damages it has.
+    /// Runs SQL on the store, to damage it.
     pub(crate) fn sql(&self, statement: &str) {
         let connection = rusqlite::Connection::open(self.store()).unwrap();
         connection.execute_batch(statement).unwrap();
     }
 
-    /// Nothing of the user's own settings reaches the program.
+    /// A command without any of the user's own settings.
     fn isolated(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command

@@ -1,4 +1,4 @@
-//! A process to be killed: adds tasks as fast as it can and prints each id once it is acknowledged.
+//! The process that the crash test kills: adds tasks as fast as it can, and prints each id once it is durable.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -34,11 +34,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let tasks = vec![NewTask::titled(format!("{client}/{n}"))];
                 let add = Command::CreateTasks { parent: None, tasks, key: None };
                 let receipt =
-                    project.submit(Actor::Owner("hammer".into()), add).await.expect("adding is always allowed");
+                    project.submit(Actor::Owner("owner".into()), add).await.expect("adding is always allowed");
                 for event in &receipt.events {
                     if let EventKind::TasksCreated { tasks, .. } = &event.what {
                         let mut out = std::io::stdout().lock();
-                        writeln!(out, "{}", tasks[0].id).and_then(|()| out.flush()).expect("somebody reads this");
+                        writeln!(out, "{}", tasks[0].id).and_then(|()| out.flush()).expect("the test reads the output");
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! How many schedules hold? Runs them from a seed on, on all cores, and stops at the first that does not.
+//! Do the schedules of many seeds keep the invariants? Runs them on all cores, and stops at the first that does not.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use clap::Parser;
 use testkit::simulation::{Plan, Stats, run};
 
-/// Simulate whole teams and check every promise after every step
+/// Simulate whole teams and check every invariant after every step
 #[derive(Parser)]
 struct Arguments {
     /// How many schedules

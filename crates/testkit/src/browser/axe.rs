@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Browser;
 use super::logs::text_of;
 
-/// The rules of WCAG 2.0, 2.1 and 2.2 on the levels A and AA, and good manners.
+/// The rules of WCAG 2.0, 2.1 and 2.2 on the levels A and AA, and axe's best practices.
 const TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /// The callback of chromedriver comes after the arguments.
@@ -18,7 +18,7 @@ const RUN: &str = "
 ";
 
 impl Browser {
-    /// Examines the page as it stands with axe-core, of which `source` is the `axe.min.js`: a line for each violation.
+    /// Examines the page with axe-core, whose `axe.min.js` is at `source`: a line for each violation.
     pub async fn axe(&self, source: impl AsRef<Path>) -> Vec<String> {
         if self.eval("typeof axe").await != "object" {
             let path = source.as_ref();

@@ -1,4 +1,4 @@
-//! Who starts chromedriver and the chromium below it, and sees to it that neither outlives the test?
+//! How is chromedriver started, and how do it and its chromium end with the test?
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use tempfile::TempDir;
 const LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
 
-/// A running chromedriver with a home of its own; when this is dropped, so are both, and every chromium.
+/// A running chromedriver with its own home. Dropping it ends chromedriver and every chromium, and removes the home.
 ///
-/// It stays in the process group of the test on purpose: whoever kills that group kills chromedriver
-/// as well, and chromium leaves when the pipe to chromedriver closes.
+/// It stays in the process group of the test on purpose: killing that group kills chromedriver as well,
+/// and chromium ends when its pipe to chromedriver closes.
 #[derive(Debug)]
 pub(super) struct Driver {
     child: Child,
@@ -27,7 +27,7 @@ pub(super) struct Driver {
 impl Driver {
     pub(super) async fn start() -> Self {
         let home = tempfile::Builder::new().prefix("browser-").tempdir().expect("a temporary directory");
-        // A file and no pipe: chromium writes to it too, and nobody would empty a pipe.
+        // A file instead of a pipe: chromium writes to it too, and a pipe that nobody reads would block it.
         let log = File::create(home.path().join("driver.log")).expect("the log of chromedriver");
         let child = Command::new("chromedriver")
             .arg("--port=0")
@@ -46,7 +46,7 @@ impl Driver {
         driver
     }
 
-    /// The directory of chromium's profile, which nobody used before.
+    /// The directory of chromium's profile, which is new.
     pub(super) fn profile(&self) -> PathBuf {
         self.home.path().join("profile")
     }
@@ -73,9 +73,9 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Listed before chromedriver dies, when nobody could tell its descendants any more.
+        // Listed before chromedriver dies: afterwards its descendants have another parent.
         let below = below(self.child.id(), self.home.path());
-        // Errors mean that it is dead already, which is what is wanted.
+        // An error means that it has ended already.
         self.child.kill().ok();
         self.child.wait().ok();
         for process in &below {
@@ -94,7 +94,7 @@ fn listening(log: &str) -> Option<u16> {
     rest.split_once('.')?.0.parse().ok()
 }
 
-/// A process as `/proc` shows it; its start tells it from a later one with the same number.
+/// A process as `/proc` shows it. Its start time tells it from a later one with the same pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
     pid: u32,
@@ -106,7 +106,7 @@ struct Process {
 impl Process {
     fn read(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name stands in parentheses and may hold anything, so count from the last one.
+        // The name is in parentheses and may contain any character, also `)`: count from the last one.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         Some(Self {
             pid,

@@ -1,4 +1,4 @@
-//! What does the page believe about its screen and its network, and what does it look like?
+//! Which screen, colours and network does a page get, and how is it photographed?
 
 use std::path::Path;
 
@@ -16,26 +16,26 @@ pub enum Network {
 }
 
 impl Browser {
-    /// Gives this tab, and those opened later, exactly this room.
+    /// Sets the size of this tab and of those opened later.
     pub async fn resize(&self, width: u32, height: u32) {
         self.set(|settings| (settings.width, settings.height) = (width, height));
         self.emulate().await;
     }
 
-    /// Makes the system of the user prefer these colours, in this tab and those opened later.
+    /// Sets `prefers-color-scheme` in this tab and in those opened later.
     pub async fn scheme(&self, scheme: Scheme) {
         self.set(|settings| settings.scheme = scheme);
         self.emulate().await;
     }
 
-    /// Cuts this tab, and no other, off the network, or connects it again.
+    /// Disconnects this tab from the network, or connects it again.
     pub async fn network(&self, network: Network) {
         let offline = network == Network::Offline;
         let limits = json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
         self.devtools("Network.emulateNetworkConditions", limits).await;
     }
 
-    /// Writes the whole page, also what is below the fold, as PNG; one pixel for each of CSS.
+    /// Writes the whole page, also what is not in view, as PNG with one pixel for each CSS pixel.
     pub async fn screenshot(&self, path: impl AsRef<Path>) {
         let metrics = self.devtools("Page.getLayoutMetrics", json!({})).await;
         let size = &metrics["cssContentSize"];
@@ -46,13 +46,13 @@ impl Browser {
         std::fs::write(path, bytes).expect("a place for the picture");
     }
 
-    /// Every tab has its own emulation, so a new one is told again.
+    /// Every tab has its own emulation, so this is repeated for a new one.
     pub(super) async fn emulate(&self) {
         let settings = self.settings();
         let metrics =
             json!({"width": settings.width, "height": settings.height, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
-        // Without motion, so that nobody measures or pictures the middle of a transition.
+        // No animations: a screenshot or a measurement would show the middle of one.
         let features = json!({"features": [
             {"name": "prefers-color-scheme", "value": settings.scheme.as_str()},
             {"name": "prefers-reduced-motion", "value": "reduce"},

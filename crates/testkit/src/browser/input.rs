@@ -1,4 +1,4 @@
-//! How does a test press keys and move things, as a person would?
+//! How does a test use keyboard and mouse, as a person would?
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use fantoccini::key::Key;
 
 use super::Browser;
 
-/// Long enough for chromium to see a movement, and not a jump.
+/// Long enough for chromium to see a movement instead of a jump.
 const STEP: Duration = Duration::from_millis(50);
-/// Chromium tells a page only every so often what is dragged over it.
+/// Chromium sends `dragover` only every so often.
 const HOVER: Duration = Duration::from_millis(120);
 
 impl Browser {
@@ -19,7 +19,7 @@ impl Browser {
         self.act(css, "be clicked", async |element| element.click().await).await;
     }
 
-    /// Types at the end of what is in a field. Only characters of the basic plane: no emoji.
+    /// Types at the end of a field's text. Only characters of the basic plane: no emoji.
     pub async fn type_into(&self, css: &str, text: &str) {
         self.act(css, "be typed into", async |element| element.send_keys(text).await).await;
     }
@@ -45,8 +45,8 @@ impl Browser {
                 .then(move_to(element, 0.0))
                 .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
                 .then(pull)
-                // Several times and slowly: the browser joins movements that come close together, and one that
-                // only enters is not yet over.
+                // Several times and slowly: the browser merges movements that follow each other closely, and the
+                // first one over an element only sends `dragenter`.
                 .then(move_to(goal.clone(), 4.0))
                 .then(PointerAction::Pause { duration: HOVER })
                 .then(move_to(goal.clone(), 2.0))

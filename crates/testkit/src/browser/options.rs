@@ -12,7 +12,7 @@ pub enum Language {
     Japanese,
 }
 
-/// The colours that the system of the user prefers.
+/// The value of `prefers-color-scheme`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
     #[default]
@@ -50,7 +50,7 @@ const ARGUMENTS: [&str; 14] = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
-    // Chromium leaves when the pipe closes, so it cannot outlive a chromedriver that was killed.
+    // Chromium ends when the pipe closes, so it cannot outlive a chromedriver that was killed.
     "--remote-debugging-pipe",
     "--disable-background-networking",
     "--disable-component-update",

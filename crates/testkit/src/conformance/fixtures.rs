@@ -31,7 +31,7 @@ pub(super) fn tools() -> impl Iterator<Item = Tool> {
     NAMES.into_iter().map(|name| Tool::new(name, "Answers the conformance suite.", input_of(name)))
 }
 
-/// What a tool of the suite answers; nothing if it is none.
+/// The answer of a tool of the suite; `None` for other tools.
 pub(super) async fn call(
     name: &str,
     context: &RequestContext<RoleServer>,
@@ -72,12 +72,12 @@ async fn report_progress(context: &RequestContext<RoleServer>) {
     let Some(token) = context.meta.get_progress_token() else { return };
     for done in [0.0, 50.0, 100.0] {
         let progress = ProgressNotificationParam::new(token.clone(), done).with_total(100.0);
-        // Whoever has gone misses nothing.
+        // The client may have disconnected.
         let _ = context.peer.notify_progress(progress).await;
     }
 }
 
-/// Acts as if it had to ask the client's model, and refuses a client that did not offer it.
+/// Refuses a client that does not let servers use its model.
 fn may_sample(context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     if context.client_capabilities().is_some_and(|declared| declared.sampling.is_some()) {
         return Ok(());
@@ -102,7 +102,7 @@ fn input_of(name: &str) -> JsonObject {
     }
 }
 
-/// The schema that the suite wants back with no keyword lost.
+/// The suite checks that none of these keywords is lost.
 fn every_keyword() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -10,7 +10,7 @@ pub(super) struct Catalogue {
     index: HashMap<String, usize>,
 }
 
-/// What a text names.
+/// The ids in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CitedIds<'a> {
     pub(super) known: BTreeSet<&'a str>,

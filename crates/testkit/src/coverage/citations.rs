@@ -1,4 +1,4 @@
-//! Which tests does a file have, and what do they say of themselves?
+//! Which tests does a file have, and which ids do their comments cite?
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) struct Scanned {
     pub(super) tests: Vec<Citation>,
     /// Documented functions that are not tests by themselves, with their names.
     pub(super) functions: Vec<(String, Citation)>,
-    /// The functions of which a contract macro makes tests.
+    /// The functions that a contract macro turns into tests.
     pub(super) contracts: BTreeSet<String>,
 }
 
@@ -37,7 +37,7 @@ impl Scanned {
     }
 }
 
-/// The cites of a shell script: its lines `# Tests: …`.
+/// The citations in a shell script: its lines `# Tests: …`.
 pub(super) fn in_script(path: &str, text: &str) -> Option<Citation> {
     let citations: Vec<_> = text.lines().filter_map(|line| line.trim_start().strip_prefix("# Tests:")).collect();
     (!citations.is_empty()).then(|| Citation { test: path.to_owned(), text: citations.join("\n") })

@@ -13,7 +13,7 @@ pub(super) enum Line {
     Code(String),
 }
 
-/// What the end of a line leaves open.
+/// What continues on the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LexerState {
     Code,

@@ -1,8 +1,8 @@
-//! Where in which crate is a file, and what are the tests in it called?
+//! In which crate and module is a Rust file?
 
 use std::path::Path;
 
-/// The place of a Rust file below `crates/`.
+/// A Rust file below `crates/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SourceFile {
     /// The crate, then its modules.
@@ -21,7 +21,7 @@ impl SourceFile {
         };
         let modules = match (*folder, rest) {
             ("src", modules) => modules,
-            // `tests/NAME/*.rs` are one binary, whose name says nothing more than the crate's.
+            // `tests/NAME/*.rs` are one binary; NAME is the crate's name again and is left out.
             ("tests", [_, modules @ ..]) if !modules.is_empty() => modules,
             ("tests", modules) => modules,
             _ => &parts[2..].iter().map(String::as_str).collect::<Vec<_>>()[..],

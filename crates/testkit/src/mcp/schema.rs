@@ -1,8 +1,8 @@
-//! Does a value fit a JSON schema? Only by what the server's schemas say.
+//! Does a value match a JSON schema? Knows only the keywords that the server's schemas use.
 
 use serde_json::Value;
 
-/// Where and why a value does not fit.
+/// Where and why a value does not match.
 pub(super) fn mismatch(schema: &Value, value: &Value) -> Option<String> {
     if let Some(choices) = schema["anyOf"].as_array() {
         let fits = choices.iter().any(|choice| mismatch(choice, value).is_none());

@@ -13,7 +13,7 @@ pub(super) fn read(request: &Value) -> Conversation {
         if let (Some("user"), Value::String(text)) = (message["role"].as_str(), &message["content"]) {
             entries.push(Entry::User(text.clone()));
         }
-        // What comes with results is the client's remark ("Tool loaded."), not the user's word.
+        // Text beside results is a remark of the client ("Tool loaded."), not of the user.
         let remarks = blocks(std::slice::from_ref(message)).any(|(_, block)| block["type"] == "tool_result");
         for (role, block) in blocks(std::slice::from_ref(message)) {
             match (role, block["type"].as_str()) {

@@ -20,7 +20,7 @@ pub struct ToolCall {
     pub failed: bool,
 }
 
-/// One thing in a conversation, in its order.
+/// One entry of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// By the user.
@@ -28,7 +28,7 @@ pub enum Entry {
     Call(ToolCall),
 }
 
-/// Everything a model goes by.
+/// Everything that the model decides by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversation {
     pub provider: &'static str,
@@ -38,7 +38,7 @@ pub struct Conversation {
     /// The calls since then.
     pub calls: Vec<ToolCall>,
     pub tools: Vec<ClientTool>,
-    /// The request as it came, for what clients tell in passing.
+    /// The request as it came: clients mention their working directory and deferred tools in it.
     pub request: String,
 }
 
@@ -54,7 +54,7 @@ impl ClientTool {
         Self { name: name.into(), namespace: None }
     }
 
-    /// With its server's name, as every client but codex spells it.
+    /// With its server's name in front, as every client but codex spells it.
     pub fn full(&self) -> String {
         match &self.namespace {
             Some(namespace) => format!("{namespace}__{}", self.name),
@@ -80,7 +80,7 @@ impl Conversation {
         let (mut prompt, mut calls) = (String::new(), Vec::new());
         for entry in entries {
             match entry {
-                // Clients add remarks of their own as if the user had made them.
+                // Clients send remarks of their own in the role of the user.
                 Entry::User(text) if text.trim_start().starts_with('<') || text.trim().is_empty() => {}
                 Entry::User(text) => {
                     prompt = text;
@@ -101,7 +101,7 @@ impl Conversation {
         (!name.is_empty()).then(|| name.to_owned())
     }
 
-    /// Where the client works, if it told.
+    /// The client's working directory, if the request mentions it.
     pub fn directory(&self) -> Option<&str> {
         const TOLD: [&str; 3] = ["orking directory: /", "<cwd>/", "working in the directory: /"];
         TOLD.iter().find_map(|told| {
@@ -110,7 +110,7 @@ impl Conversation {
         })
     }
 
-    /// What every tool of Saihai's server begins with.
+    /// What the client puts in front of the names of Saihai's tools.
     pub fn prefix(&self) -> Option<String> {
         let next = Tool::GetNextAction.as_str();
         self.tools.iter().find_map(|tool| tool.full().strip_suffix(next).map(str::to_owned))
@@ -135,7 +135,7 @@ impl Conversation {
         self.tools.iter().find(|tool| tool.namespace.is_none() && names.contains(&tool.name.as_str()))
     }
 
-    /// Tools that must be asked for before they can be called: a word that ends like Saihai's.
+    /// The prefix of tools that the client lists by name only: found by a word that ends like a tool of Saihai's.
     pub fn deferred_prefix(&self) -> Option<String> {
         let next = Tool::GetNextAction.as_str();
         let part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';

@@ -1,19 +1,19 @@
-//! What does a model do that obeys Saihai? It asks for its next step, does it, and asks again.
+//! What does a model do that obeys Saihai? It asks for its next action, does it, and asks again.
 //!
-//! Nothing is remembered between requests: where it stands is read from the conversation.
+//! Nothing is kept between requests: the conversation says what was done so far.
 
 use board::Tool;
 use serde_json::{Value, json};
 
 use super::conversation::{ClientTool, Conversation, ToolCall, Turn};
 
-/// A model that is refused so often has no way on.
+/// After so many refusals the model gives up.
 const MAX_REFUSALS: usize = 5;
 
 const WRITE: [&str; 3] = ["Write", "write_file", "write"];
 const SHELL: [&str; 5] = ["Bash", "exec_command", "run_shell_command", "bash", "shell"];
 
-/// A step of the model, before it is put into a client's words.
+/// What the model does next, before it becomes a call of a client's tool.
 enum Action {
     Ask(Tool, Value),
     Write { path: String, content: String },
@@ -21,7 +21,7 @@ enum Action {
     Say(String),
 }
 
-/// The next move in a conversation.
+/// The model's next turn in a conversation.
 pub fn guided(conversation: &Conversation) -> Turn {
     if conversation.tools.is_empty() {
         return Turn::Say("A task".into());
@@ -77,7 +77,7 @@ fn next(conversation: &Conversation) -> Action {
     plan(conversation, &answer, since).into_iter().nth(since.len()).unwrap_or_else(|| ask(Tool::GetNextAction))
 }
 
-/// Everything to be done about an answer, in order, as far as it is known yet.
+/// Everything that follows from an answer, in order, as far as it is known yet.
 fn plan(conversation: &Conversation, answer: &Value, since: &[ToolCall]) -> Vec<Action> {
     let step = &answer["subtask"]["id"];
     match answer["action"].as_str().unwrap_or("") {
@@ -136,7 +136,7 @@ fn last(conversation: &Conversation, tool: Tool) -> Option<usize> {
     conversation.calls.iter().rposition(|call| conversation.saihai_tool(call) == Some(tool))
 }
 
-/// What a call was refused with, or that it never got through.
+/// Why a call was refused, or that it failed.
 fn refusal(call: &ToolCall) -> Option<String> {
     let answer = call.answer();
     let text = |name: &str| answer[name].as_str().unwrap_or("").to_owned();
@@ -280,7 +280,7 @@ mod tests {
         "bash",
     ];
 
-    /// The move after these calls and their results.
+    /// The turn after these calls and their results.
     fn after(calls: &[(&str, Value)]) -> (String, Value) {
         let call = |(name, answer): &(&str, Value)| {
             let (tool, arguments) = (ClientTool::named(name), json!({}));

@@ -1,4 +1,4 @@
-//! How is an answer put on the wire?
+//! What does an answer of the model look like in HTTP?
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,7 +22,7 @@ impl Reply {
         Self { status: 200, content_type: "text/event-stream", body }
     }
 
-    /// In a shape that every vendor's client reads.
+    /// An error in a shape that every vendor's client reads.
     pub(super) fn error(status: u16, kind: &str, message: &str) -> Self {
         let error = json!({ "type": kind, "message": message, "code": status, "status": kind.to_uppercase() });
         let body = json!({ "type": "error", "error": error });
@@ -40,7 +40,7 @@ pub(super) fn lines(events: &[Value]) -> String {
     events.iter().map(|event| format!("data: {event}\n\n")).collect()
 }
 
-/// Ids that no run has given before: clients keep conversations, and mix up what has the same id.
+/// Ids that no earlier run has used: clients keep conversations, and confuse entries with the same id.
 #[derive(Debug)]
 pub(super) struct Ids {
     run: u128,

@@ -1,4 +1,4 @@
-//! How do agents behave? Some obey; the others do what has been seen in the wild.
+//! How do agents behave? Some obey; the others do what real agents were seen to do.
 
 use board::{
     Answer, Board, Choice, Command, Completion, Context, DependsOn, Destination, NewTask, NextAction, Outcome, Party,
@@ -13,15 +13,15 @@ pub(super) enum Behaviour {
     Obedient,
     /// Asks for its next step and never does it.
     Looping,
-    /// Says nothing until somebody ends it.
+    /// Never calls, until it is ended.
     Silent,
-    /// Claims success at once.
+    /// Reports success at once.
     Lying,
     /// Obeys until its process dies.
     Crashing,
     /// Sends everything twice.
     DoubleSubmitting,
-    /// Calls anything with anything.
+    /// Calls any tool with any arguments.
     Hostile,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn follow(answer: &Answer, board: &Board, session: &Session, rng: &mu
     }
 }
 
-/// Only the first accepted of these counts for a manager that chooses.
+/// Of these calls a manager makes only one: the first that is accepted.
 pub(super) fn tries_in_turn(step: NextAction) -> bool {
     step == NextAction::SituationalAwareness || step == NextAction::ReviewBlocks
 }
@@ -119,7 +119,7 @@ fn adjust(board: &Board, task: &Task, rng: &mut ChaCha8Rng) -> Option<Command> {
     })
 }
 
-/// Lifts, retries, unties or gives up what is stuck; reports if nothing of it is accepted.
+/// Unblocks, retries, frees of dependencies or cancels what is stuck; reports if nothing of it is accepted.
 fn review(board: &Board, task: &Task, rng: &mut ChaCha8Rng) -> Vec<Command> {
     let mut calls = Vec::new();
     for child in board.unsettled_children(task) {
@@ -151,7 +151,7 @@ pub(super) fn move_to(task: TaskId, status: Status) -> Command {
     Command::MoveTask { task, to, reason: Some("because".into()), forced: false, merged: false }
 }
 
-/// Anything at all.
+/// Any command with any arguments.
 pub(super) fn random_command(board: &Board, rng: &mut ChaCha8Rng) -> Command {
     let task = TaskId(rng.random_range(1..=board.tasks.len().max(1) as u32 + 1));
     let status = *Status::ALL.choose(rng).expect("there are statuses");

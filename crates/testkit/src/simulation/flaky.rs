@@ -37,7 +37,7 @@ impl FlakyStore {
     }
 
     fn fails(&self) -> bool {
-        self.faults.load(Ordering::Relaxed) && self.rng.lock().expect("nobody panics with the dice").random_bool(0.03)
+        self.faults.load(Ordering::Relaxed) && self.rng.lock().expect("no holder of the lock panics").random_bool(0.03)
     }
 }
 

@@ -9,7 +9,7 @@ use store::EventLog as _;
 
 use super::world::World;
 
-/// A second opinion: folds every event that reaches the store, and looks at each on its way.
+/// Folds every event in the store a second time, and checks each one.
 pub(super) struct Invariants {
     replayed: Board,
     /// The last events, in which a verdict's reason is looked for.
@@ -49,7 +49,7 @@ impl Invariants {
         self.check_sessions()
     }
 
-    /// Looks at one event, on the board before it.
+    /// Checks one event against the board before it.
     fn check_event(&self, seq: Seq, event: &Event) -> Result<(), String> {
         match &event.what {
             EventKind::TaskMoved { task, from, to, forced, .. } => {
@@ -92,8 +92,8 @@ impl Invariants {
         }
     }
 
-    /// Done by the doer of a step, by the owner, or by a verdict on this very task in the same
-    /// breath, whose facts are looked at once more.
+    /// Done by the session that does the step, by the owner, or by a verdict on this task in the same
+    /// commit, whose facts are checked again.
     fn has_evidence(&self, task: &Task, event: &Event) -> bool {
         if let Actor::Owner(_) = event.by {
             return true;
@@ -186,8 +186,8 @@ impl Invariants {
         Ok(())
     }
 
-    /// When nothing moves any more, every task is settled or waits for somebody who is named, and
-    /// none waits for an agent that nobody will ever start.
+    /// When nothing changes any more, every task is settled or waits for somebody who is named, and
+    /// none waits for an agent that will never be started.
     pub(super) fn at_rest(&self, board: &Board, now: Timestamp) -> Result<(), String> {
         if *board != self.replayed {
             return Err("the live board is behind".into());
@@ -210,7 +210,7 @@ impl Invariants {
         Ok(())
     }
 
-    /// Some work below it, or some work that this waits for, is in the owner's hands.
+    /// Is the owner the one who must act on some task below it, or on some dependency of those?
     fn waits_for_owner(&self, board: &Board, task: &Task) -> bool {
         let limits = &board.settings.limits;
         let needs_owner = |task: &Task| {
@@ -234,7 +234,7 @@ impl Invariants {
     }
 }
 
-/// Every task with what can be said of it, for whoever looks for the cause.
+/// Every task with its reasons, for finding the cause of a failure.
 fn describe_tasks(board: &Board, now: Timestamp) -> String {
     let line = |task: &Task| {
         let why = why(board, task.id, now).map(|why| why.lines);

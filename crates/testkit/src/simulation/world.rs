@@ -1,4 +1,4 @@
-//! What is in a schedule: a project, its team, two servers on one store, and what befalls them.
+//! What happens in a schedule: to a project, its team, and two servers on one store.
 
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl World {
         answer
     }
 
-    /// One thing that happens.
+    /// One random event.
     pub(super) async fn step(&mut self) {
         match self.rng.random_range(0..100) {
             0..50 => self.agent_acts().await,
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// The faults are over: agents obey, the project goes on, nobody interferes.
+    /// Ends the faults: agents obey, the project is resumed, the owner does not interfere.
     pub(super) async fn end_faults(&mut self) {
         self.faults_over = true;
         self.store.set_faults(Faults::Off);
@@ -186,7 +186,7 @@ impl World {
         let _ = self.submit(owner(), Command::Resume).await;
     }
 
-    /// Lets things go on; false when nothing has moved and time brings nothing either.
+    /// One step of everybody. False when nothing changed, and nothing will change with time.
     pub(super) async fn step_without_faults(&mut self) -> bool {
         self.renew().await;
         let before = self.board().seq;
@@ -260,7 +260,7 @@ impl World {
         let Some((session, generation)) = claimed else { return };
         let behaviour = match self.faults_over || self.rng.random_bool(0.5) {
             true => Behaviour::Obedient,
-            false => *Behaviour::ALL.choose(&mut self.rng).expect("there are tempers"),
+            false => *Behaviour::ALL.choose(&mut self.rng).expect("the list is not empty"),
         };
         self.processes.push(Process { session, generation, behaviour });
         let _ = self.submit(Actor::Runner(self.runner.clone()), Command::ReportRunning { session, generation }).await;
@@ -277,7 +277,7 @@ impl World {
         let Process { session, generation, .. } = process;
         let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: None };
         if let Err(ControlError::Store(_)) = self.submit(Actor::Runner(self.runner.clone()), command).await {
-            // Its exit is on disk: it is reported again later.
+            // The runner has its exit on disk and reports it again later.
             self.processes.push(process);
         }
     }

@@ -1,4 +1,4 @@
-//! What is left of a process that was killed?
+//! Is everything that a killed process acknowledged still in the store?
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -13,13 +13,13 @@ use rand::{RngExt as _, SeedableRng as _};
 use store::SqliteStore;
 use testkit::seed::Seed;
 
-/// Starts a process that adds tasks, kills it after `acknowledged` of them, and gives what it had said.
+/// Starts a process that adds tasks, kills it after `acknowledged` of them, and returns the ids that it had printed.
 fn killed_after(store: &Path, acknowledged: usize) -> Vec<TaskId> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_add_tasks"))
         .arg(store)
         .stdout(Stdio::piped())
         .spawn()
-        .expect("the hammer starts");
+        .expect("add_tasks starts");
     let mut lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
     let mut said: Vec<TaskId> = Vec::new();
     let mut read = |said: &mut Vec<TaskId>| match lines.next() {
@@ -27,10 +27,10 @@ fn killed_after(store: &Path, acknowledged: usize) -> Vec<TaskId> {
         Some(Err(_)) | None => false,
     };
     while said.len() < acknowledged && read(&mut said) {}
-    child.kill().expect("it is ours to kill");
-    // What it had said before it died, and we had not read yet.
+    child.kill().expect("the process can be killed");
+    // What it had printed before it died.
     while read(&mut said) {}
-    child.wait().expect("it is dead");
+    child.wait().expect("a killed process can be waited for");
     said
 }
 

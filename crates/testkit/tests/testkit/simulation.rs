@@ -1,4 +1,4 @@
-//! Do thousands of schedules keep every promise?
+//! Do thousands of schedules keep every invariant?
 //!
 //! 500 schedules are the same in every run; 1,500 are fresh ones. `SAIHAI_SEED` repeats those.
 

@@ -1,4 +1,4 @@
-//! What an agent does: it calls, and an obedient one does nothing but what it is told.
+//! An agent of the tests: makes calls, or obeys `get_next_action`.
 
 use board::{Generation, SessionId};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(crate) struct Agent {
     pub(crate) credential: String,
     pub(crate) session: SessionId,
     pub(crate) generation: Generation,
-    /// The tools it was shown.
+    /// The tools that `tools/list` showed it.
     pub(crate) listed_tools: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl Agent {
         self.client.must(tool, arguments)
     }
 
-    /// A call that must be refused, and how: with a message, a hint and the calls that are open (M4).
+    /// A call that must be refused, with a message, a hint and the tools that can be called (M4).
     pub(crate) async fn refusal(&mut self, tool: &str, arguments: Value) -> Value {
         let called = format!("{tool} {arguments}");
         let Err(refusal) = self.client.call(tool, arguments).await else { panic!("{called} was accepted") };
@@ -52,21 +52,21 @@ impl Agent {
         self.refusal(tool, arguments).await["code"].as_str().unwrap().to_owned()
     }
 
-    /// The next step. Whatever it offers is among the tools that were shown.
+    /// The next action. The tools that it offers are among those listed.
     pub(crate) async fn next(&mut self) -> Value {
         let answer = self.client.next().await;
         for tool in texts(&answer["tools"]) {
-            assert!(self.listed_tools.iter().any(|listed| listed == tool), "{tool} is not shown: {answer}");
+            assert!(self.listed_tools.iter().any(|listed| listed == tool), "{tool} is not listed: {answer}");
         }
         answer
     }
 
-    /// The action of the next step.
+    /// The word of the next action.
     pub(crate) async fn next_action(&mut self) -> String {
         self.next().await["action"].as_str().unwrap().to_owned()
     }
 
-    /// Every session begins with these.
+    /// The calls that every task session begins with.
     pub(crate) async fn begin_session(&mut self) {
         self.must("authenticate", json!({})).await;
         assert_eq!(self.next_action().await, "report_model");

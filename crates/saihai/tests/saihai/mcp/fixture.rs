@@ -1,5 +1,5 @@
-//! Where the scenarios are played: a project with a team, an entrance for agents, and a runner that
-//! is played by the test on the same store.
+//! What do the scenarios run on? A project with a team, a server or a stdio process for its agents, and
+//! the runner's part, which the test does on the same store.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
@@ -17,7 +17,7 @@ use testkit::mcp::Client;
 use super::agent::Agent;
 use crate::world::World;
 
-/// Longer than anything that works takes on a machine that is busy.
+/// Longer than anything takes on a busy machine, unless it fails.
 pub(crate) const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Drop for Fixture {
     }
 }
 
-/// Plays a scenario over HTTP, then over stdio.
+/// Runs a scenario over HTTP, then over stdio.
 pub(crate) async fn over_both_transports(scenario: impl AsyncFn(Fixture)) {
     for transport in [Transport::Http, Transport::Stdio] {
         scenario(Fixture::new(transport).await).await;
@@ -89,7 +89,7 @@ impl Fixture {
         Self { world, transport, server, project, store, coordinator: None, spawns: 0 }
     }
 
-    /// A client of the entrance with a credential.
+    /// A client with a credential.
     pub(crate) async fn connect(&self, credential: &str) -> Client {
         match &self.server {
             Some(server) => Client::http(&server.mcp_url, Some(credential)),
@@ -101,7 +101,7 @@ impl Fixture {
         }
     }
 
-    /// `kill -9` of whatever serves this agent, and another in its place.
+    /// Kills the process that serves this agent, and starts another.
     pub(crate) async fn kill(&mut self, agent: &mut Agent) {
         self.renew(agent).await;
         match self.server.take() {
@@ -110,7 +110,7 @@ impl Fixture {
         }
     }
 
-    /// The same, ended as it should be: by SIGTERM, or by the client that closes its end.
+    /// The same with a clean end: by SIGTERM, or by closing its stdin.
     pub(crate) async fn replace(&mut self, agent: &mut Agent) {
         self.renew(agent).await;
         if let Some(mut ended) = self.server.take() {
@@ -123,7 +123,7 @@ impl Fixture {
         }
     }
 
-    /// At the same address, so that clients keep all that they were configured with.
+    /// At the same address, which the clients were configured with.
     fn serve_again(&mut self, ended: Server) {
         let address = ended.mcp_url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
         let address = address.unwrap().to_owned();
@@ -131,31 +131,31 @@ impl Fixture {
         self.server = Some(serve(&self.world, &address));
     }
 
-    /// A runner renews its leases, however slow a test is.
+    /// Renews the lease as a runner would, so that it does not lapse in a slow test.
     async fn renew(&self, agent: &Agent) {
         let sessions = vec![(agent.session, agent.generation)];
         self.runner(Command::RenewLeases { sessions }).await;
     }
 
-    /// The board with everything that anybody has written.
+    /// The board with every event in the store.
     pub(crate) async fn board(&self) -> Arc<Board> {
         open(&self.store).await.board()
     }
 
-    /// What was remembered of a session or agent.
+    /// The decisions that were recorded about a session or an agent.
     pub(crate) async fn trace(&self, subject: &str) -> Vec<Value> {
         let decisions = self.project.decisions(subject, u64::MAX, usize::MAX).await.unwrap();
         decisions.iter().rev().map(|one| serde_json::from_str(&one.decision.body).unwrap()).collect()
     }
 
-    /// What the runner does; it must be accepted.
+    /// Submits a command of the runner, which must be accepted.
     pub(crate) async fn runner(&self, command: Command) {
         let said = format!("{command:?}");
         let done = self.project.submit(Actor::Runner("test".parse().unwrap()), command).await;
         done.map(drop).unwrap_or_else(|error| panic!("{said}: {error}"));
     }
 
-    /// A task of the owner, described, assigned and started.
+    /// A task of the owner with a description, assigned and started.
     pub(crate) fn started(&self, title: &str, assignee: &str) -> String {
         let described = format!("All about: {title}");
         let task = self.world.ok(&["task", "add", title, "-d", &described, "--assign", assignee, "--quiet"]);

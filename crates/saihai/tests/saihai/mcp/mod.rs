@@ -1,4 +1,4 @@
-//! Do agents get through their work by the real entrances? Every scenario is played twice: against
+//! Do agents get their work done through the real servers? Every scenario runs twice: against
 //! `saihai serve` over HTTP, and through `saihai mcp` over stdio with no server running.
 
 mod agent;

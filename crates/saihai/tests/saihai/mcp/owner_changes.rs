@@ -1,4 +1,4 @@
-//! Do the owner's commands and settings hold at every entrance at once?
+//! Do the owner's changes of settings and tokens hold for the next call of an agent?
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Can the owner read afterwards what an agent asked, what it was told, and why (E6)?
+//! Can the owner read afterwards what an agent asked, what was answered, and why (E6)?
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Does anything that an agent writes into its git directory reach further than its sandbox?
+//! Does anything that an agent writes into its git directory have an effect outside of its sandbox?
 //!
 //! Every trap would `touch` a canary beside the user's repository, where no agent may write.
 
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::{Team, assert_unchanged, snapshot};
 use crate::board_follower::task_json;
 
-/// Words for the scripts: `$G` is the agent's git directory, `trap_ NAME` makes a program that sets
-/// off a canary, and leaves a track in the git directory to show that it ran.
+/// Adds functions to a script: `$G` is the agent's git directory; `trap_ NAME` makes a program that
+/// creates a canary file, and a file in the git directory to show that it ran.
 fn with_trap_words(team: &Team, script: &str) -> String {
     format!(
         r#"
@@ -60,7 +60,7 @@ fn private_repository(team: &Team) -> String {
     git(&["rev-parse", "HEAD"])
 }
 
-/// Everything of the repository but what Saihai itself writes there.
+/// Everything in the repository except what Saihai itself writes there.
 fn user_files(team: &Team) -> std::collections::BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut all = snapshot(&team.world.repository);
     all.retain(|path, _| {
@@ -73,7 +73,7 @@ fn user_files(team: &Team) -> std::collections::BTreeMap<PathBuf, (u32, Vec<u8>)
     all
 }
 
-/// The verdict on the only session that was needed to see it.
+/// The verdict on the first session, which must be a rejection. The task is cancelled then.
 #[track_caller]
 fn rejected(team: &Team, task: &str) -> String {
     let session = team.until_session(1, "a verdict", |session| session["verdict"] != Value::Null);

@@ -1,6 +1,6 @@
-//! Does `saihai up` keep its word with real processes and real git, however an agent behaves?
+//! Does `saihai up` work with real processes and real git, however an agent behaves?
 //!
-//! Agents are shell scripts. Where a test has to look while one works, the script stops at a gate.
+//! Agents are shell scripts. Where a test has to look while one works, the script waits at a barrier.
 
 mod hostile_git;
 mod owner;
@@ -25,17 +25,17 @@ use serde_json::{Value, json};
 use crate::board_follower::{BoardFollower, session_json, task_json};
 use crate::world::World;
 
-/// The most that anything may take on a machine that has much else to do.
+/// The most that anything may take on a busy machine.
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Words for the scripts of agents: `barrier NAME` waits for the test, `try NAME COMMAND…` says
-/// whether something that must not succeed did.
+/// Functions for the scripts of agents: `barrier NAME` waits for the test, `try NAME COMMAND…` prints
+/// whether a command that must fail succeeded.
 const PRELUDE: &str = r#"
 barrier() { echo "at $1"; while ! [ -e "src/.barrier-$1" ]; do sleep 0.02; done; rm -f "src/.barrier-$1"; }
 try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "ESCAPED $name"; else echo "refused $name"; fi; }
 "#;
 
-/// Waits until there is an answer.
+/// Waits until `look` finds something that is not on the board: files and processes.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -43,7 +43,7 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < WAIT_LIMIT, "waited in vain for {what}");
+        assert!(began.elapsed() < WAIT_LIMIT, "waited {WAIT_LIMIT:?} for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -63,7 +63,7 @@ impl Team {
     /// The same with settings besides.
     pub(crate) fn configured(script: &str, settings: &Value) -> Self {
         let mut settings = settings.clone();
-        // Nobody waits longer than needed for the next attempt.
+        // The next attempt begins at once.
         for limit in ["backoff_first", "backoff_most"] {
             settings["limits"][limit] = json!(1);
         }
@@ -204,18 +204,18 @@ impl Team {
         });
     }
 
-    /// Waits until the agent of a task's session stands at a gate.
+    /// Waits until the agent of a session waits at a barrier.
     #[track_caller]
     pub(crate) fn until_barrier(&self, session: u32, barrier: &str) {
         self.until_line(session, &format!("at {barrier}"));
     }
 
-    /// Lets it through.
+    /// Lets it go on.
     pub(crate) fn release(&self, task: u32, barrier: &str) {
         fs::write(self.workspace(task).join(format!("src/.barrier-{barrier}")), "").unwrap();
     }
 
-    /// While the first agent stands at the gate `ready`, the user commits to the file that it changes.
+    /// While the first agent waits at the barrier `ready`, the user commits to the file that it changes.
     pub(crate) fn commit_conflicting_change(&self) {
         self.until_barrier(1, "ready");
         self.world.write("src/a.txt", "theirs\n");
@@ -242,7 +242,7 @@ impl Team {
 }
 
 impl Drop for Team {
-    /// Whatever shims a test left: they work below this world's own directory, and all else below them.
+    /// Kills the shims that a test left: their working directory is below the test's. Their children end with them.
     fn drop(&mut self) {
         for pid in pids() {
             let cwd = fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
@@ -275,7 +275,7 @@ impl<'a> Up<'a> {
         Self::run(team, command)
     }
 
-    /// The same with a descriptor that is open for writing, as a careless shell leaves them.
+    /// The same with an inherited descriptor that is open for writing.
     pub(crate) fn start_holding(team: &'a Team, file: &Path) -> Self {
         let saihai = env!("CARGO_BIN_EXE_saihai");
         let mut shell = team.world.command(&["up", "--listen", "127.0.0.1:0", "--min-free-disk", "0", "--json"]);
@@ -304,7 +304,7 @@ impl<'a> Up<'a> {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Ends it well, and gives what it printed after it was ready.
+    /// Ends it with SIGTERM, and returns what it printed after it was ready.
     #[track_caller]
     pub(crate) fn stop(mut self) -> String {
         assert!(self.is_running(), "it has ended by itself: {:?}", self.errors());
@@ -316,7 +316,7 @@ impl<'a> Up<'a> {
         rest
     }
 
-    /// As the kernel does when memory runs out.
+    /// Kills it, as the kernel does when memory runs out.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Is every process that an agent started gone when its session is over, and is its end told as it was?
+//! Is every process that an agent started gone when its session is over, and is its end recorded as it was?
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Team, Up, processes_with, signal, wait_for};
 
-/// Starts descendants in every way that a shell knows, all of which would outlive it: in a session of
-/// their own, forked twice, deaf to TERM, without the marker in their environment.
+/// Starts descendants in every way that a shell has, all of which would outlive it: in a session of
+/// their own, forked twice, ignoring TERM, without the marker in their environment.
 const PROCESS_TREE: &str = r#"
     cat > "$TMPDIR/deaf" <<'END'
 trap '' TERM INT HUP
@@ -21,27 +21,27 @@ END
     while [ "$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o 'deaf PROCESS_TREE' | wc -l)" -lt 4 ]; do sleep 0.02; done
 "#;
 
-/// A team whose agent starts its brood, and then does something. The brood's name is in its command lines.
+/// A team whose agent starts these processes and then runs `then`, and the text in their command lines.
 fn team_with_process_tree(then: &str, keys: &Value) -> (Team, String) {
     let team = Team::new("true");
-    let name = format!("brood-{}", team.world.path().file_name().unwrap().to_string_lossy().trim_start_matches('.'));
+    let name = format!("tree-{}", team.world.path().file_name().unwrap().to_string_lossy().trim_start_matches('.'));
     let script = format!("{}\n{then}", PROCESS_TREE.replace("PROCESS_TREE", &name));
     team.redefine_solo(&script, keys);
     (team, format!("deaf\0{name}"))
 }
 
-/// None is left, at this moment.
+/// None is left now.
 #[track_caller]
 fn assert_none_left(name: &str) {
     let left = processes_with(name);
-    assert!(left.is_empty(), "these are left: {left:?}");
+    assert!(left.is_empty(), "these processes are left: {left:?}");
 }
 
 /// R4, F37: none is left when an agent ends by itself, at the moment when the board says so.
 #[test]
 fn none_is_left_when_an_agent_ends() {
     let (team, name) = team_with_process_tree("barrier look; echo work > src/b.txt", &json!({}));
-    let task = team.start_task("Leave a brood");
+    let task = team.start_task("Leave processes");
     let up = team.up();
     team.until_barrier(1, "look");
     assert!(processes_with(&name).len() >= 4);
@@ -69,7 +69,7 @@ fn none_is_left_when_a_session_is_stopped() {
     up.stop();
 }
 
-/// R4, F30, F37: `session stop` ends that session and its brood, and not the one beside it.
+/// R4, F30, F37: `session stop` ends that session and its processes, and not the one beside it.
 #[test]
 fn stopping_one_session_leaves_the_other() {
     let (team, name) = team_with_process_tree("echo ready; exec sleep 1000", &json!({}));
@@ -153,7 +153,7 @@ fn none_is_left_when_the_shim_is_killed() {
     up.stop();
 }
 
-/// R4: the first process of its world may be killed from outside; all the others go with it.
+/// R4: the first process of its namespace may be killed from outside; all the others go with it.
 #[test]
 fn none_is_left_when_init_is_killed() {
     let (team, name) = team_with_process_tree("barrier look; exec sleep 1000", &json!({}));
@@ -179,7 +179,7 @@ fn a_killed_up_loses_no_agent() {
     let up = team.up();
     team.until_barrier(1, "first");
     up.kill();
-    assert!(processes_with(&name).len() >= 4, "nobody told the agent to end");
+    assert!(processes_with(&name).len() >= 4, "the agent is still running");
     team.release(1, "first");
     team.until_barrier(1, "second");
     let up = team.up();
@@ -333,8 +333,8 @@ fn a_recycled_pid_is_left_alone() {
     let session = team.until_ended(1);
     assert_eq!(session["end_reason"], "lost");
     team.world.ok(&["task", "cancel", &task, "--reason", "seen"]);
-    assert!(stranger.try_wait().unwrap().is_none(), "a stranger was killed");
-    wait_for("the shim that nobody knew any more to go", || (!is_shim(real)).then_some(()));
+    assert!(stranger.try_wait().unwrap().is_none(), "a process of somebody else was killed");
+    wait_for("the forgotten shim to end", || (!is_shim(real)).then_some(()));
     stranger.kill().unwrap();
     stranger.wait().unwrap();
     up.stop();

@@ -36,7 +36,7 @@ fn attempts(team: &Team, expected: &[&str]) {
     up.stop();
 }
 
-/// The script that makes the attempts, then its work. `$MAIN`, `$HOMES` and `$SAIHAI` are known to it.
+/// The script that makes the attempts, then its work. It knows `$MAIN`, `$USERS` and `$SAIHAI`.
 fn tries(team: &Team, attempts: &str) -> String {
     let (main, root, home) = (team.world.repository.display(), team.world.path().display(), team.world.home());
     format!(

@@ -1,4 +1,4 @@
-//! Is work judged by what is there, merged once, and nobody else's files touched?
+//! Is work judged by what is in the workspace, merged once, and are the user's files left alone?
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Team, checks, processes_with, wait_for};
 
-/// Sets a script off differently in each session: `nth` is 1 in the first.
+/// Counts the sessions for a script: `nth` is 1 in the first.
 const COUNT: &str = r#"count="$(git rev-parse --absolute-git-dir)/count"; nth=$(($(cat "$count" 2>/dev/null || echo 0) + 1)); echo $nth > "$count""#;
 
 fn counted(script: &str) -> String {

@@ -1,4 +1,4 @@
-//! Does the owner's window show what is, and do what it says? In a real browser, with real agents.
+//! Do the pages show the board, and do their controls work? In a real browser, with real agents.
 //!
 //! These tests are ignored unless they are asked for: `scripts/test` installs the browser where it may
 //! (`scripts/browser`), and runs them then. `SAIHAI_AXE` names axe-core's script.
@@ -22,7 +22,7 @@ fn axe() -> PathBuf {
     path.map(PathBuf::from).expect("SAIHAI_AXE is not set: run scripts/test, or set it to what scripts/browser prints")
 }
 
-/// A demo that is being played, or has been played to its end and is still served.
+/// A running demo, or one that has ended and is still served.
 struct Demo {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -50,7 +50,7 @@ impl Demo {
     /// A link, as `saihai login` makes it, as soon as the demo is served.
     fn link(&self) -> String {
         wait_for("a link", || {
-            // Its temporary files are the world's.
+            // Its temporary files are below this directory.
             let mut entries = std::fs::read_dir(self.world.path()).unwrap().flatten().map(|entry| entry.path());
             let scratch = entries.find(|path| path.to_string_lossy().contains("saihai-demo-"))?;
             let mut login = self.world.command(&["login", "--json"]);

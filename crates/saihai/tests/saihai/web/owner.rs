@@ -18,7 +18,7 @@ fn column(status: &str) -> String {
     format!(".column[data-status={status}]")
 }
 
-/// So that a page that was loaded again would be noticed.
+/// Marks the page: a reload would lose the mark.
 async fn mark(browser: &Browser) {
     browser.eval("window.marked = true").await;
 }
@@ -130,7 +130,7 @@ async fn a_log_is_read_while_it_grows() {
         .await;
     team.release(1, "one");
     browser.until_text("#log", "after the barrier").await;
-    // Whoever reads further up is not disturbed.
+    // Who has scrolled up stays there.
     browser.eval("document.querySelector('#log').scrollTop = 0").await;
     browser.until("!document.querySelector('#follow').checked", "following ends").await;
     team.release(1, "two");

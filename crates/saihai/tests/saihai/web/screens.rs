@@ -1,4 +1,4 @@
-//! What does it look like, and can everybody use it?
+//! Do the pages fit every screen, and are they accessible?
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use testkit::browser::{Browser, Language, Options, Scheme};
 
 use super::{Demo, axe, base, log_in};
 
-/// The pages of the demo, by the name of their picture.
+/// The pages of the demo, by the name of their screenshot.
 const PAGES: &[(&str, &str)] = &[
     ("board", "/p/greet"),
     ("tree", "/p/greet?view=tree"),

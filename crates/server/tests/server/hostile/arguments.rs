@@ -44,11 +44,16 @@ pub(super) fn wanted(dice: &mut ChaCha8Rng, prey: &Prey<'_>) -> Wanted {
             true => FAVOURITES.choose_weighted(dice, |(_, weight)| *weight).unwrap().0,
             false => *Tool::ALL.choose(dice).unwrap(),
         };
-        // These end a session or its task: seldom, or nothing is left to attack.
-        let ending = matches!(tool, Tool::Logout | Tool::ReportCompleted | Tool::CancelTask);
-        // A passkey is checked slowly on purpose.
-        let seldom = (ending && dice.random_ratio(9, 10)) || (tool == Tool::Authenticate && dice.random_ratio(2, 3));
-        if !seldom {
+        let skipped = match tool {
+            // These end a session or its task: seldom, or nothing is left to attack.
+            Tool::Logout => 0.9,
+            Tool::ReportCompleted => 0.75,
+            Tool::CancelTask => 0.5,
+            // A passkey is checked slowly on purpose.
+            Tool::Authenticate => 0.66,
+            _ => 0.0,
+        };
+        if !dice.random_bool(skipped) {
             break tool;
         }
     };

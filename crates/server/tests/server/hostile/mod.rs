@@ -260,12 +260,12 @@ async fn hostile_clients_get_nothing_that_is_not_theirs() {
         oracles.push(life.await.unwrap());
     }
     server.close().await;
-    for mut oracle in oracles {
+    for oracle in &mut oracles {
         oracle.read(&server).await;
-        check_claims(&oracle, &answers);
-        check_log(&server, &oracle).await;
-        check_breadth(&oracle);
+        check_claims(oracle, &answers);
+        check_log(&server, oracle).await;
     }
+    check_breadth(&oracles);
     let seen = answers.seen.lock().unwrap();
     for tool in Tool::ALL {
         assert!(seen.accepted.contains_key(tool.as_str()), "{tool} was never accepted");
@@ -273,13 +273,18 @@ async fn hostile_clients_get_nothing_that_is_not_theirs() {
     assert!(seen.refused.len() >= 12, "only these refusals were seen: {:?}", seen.refused);
 }
 
-/// The run was worth something: the boards moved, and agents moved them.
-fn check_breadth(oracle: &Oracle) {
-    let (sessions, moves) = (oracle.board.sessions.len(), &oracle.moves);
-    assert!(oracle.judged > 800 && sessions > 40, "{} events of {sessions} sessions", oracle.judged);
-    for name in [Move::Start, Move::Block, Move::Cancel, Move::Finish, Move::Unstart] {
-        assert!(moves.contains_key(name.as_str()), "no agent could {name}: {moves:?}");
+/// The run proves something: the boards changed, and agents changed them. Every seed must pass this, so it asks
+/// for what happens at least ten times in a usual run.
+fn check_breadth(oracles: &[Oracle]) {
+    for oracle in oracles {
+        let sessions = oracle.board.sessions.len();
+        assert!(oracle.judged > 800 && sessions > 40, "{} events of {sessions} sessions", oracle.judged);
     }
+    let moves: BTreeSet<_> = oracles.iter().flat_map(|oracle| oracle.moves.keys().copied()).collect();
+    for name in [Move::Start, Move::Block, Move::Cancel] {
+        assert!(moves.contains(name.as_str()), "no agent could {name}: {moves:?}");
+    }
+    assert!(moves.len() >= 5, "agents made only these moves: {moves:?}");
 }
 
 /// What answers claimed happened, and nothing else did.

@@ -1,6 +1,6 @@
 //! Is work judged by what is in the workspace, merged once, and are the user's files left alone?
 
-use std::fs;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 
@@ -145,24 +145,30 @@ fn a_check_that_hangs_or_cannot_run_is_no_pass() {
     let hang = format!(
         "setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' {name} & trap '' TERM; while :; do sleep 1; done"
     );
-    for (command, outcome, dod) in [
-        (hang.as_str(), "timed_out", "timeout"),
-        ("no-such-check-anywhere", "did_not_run", "error"),
-        ("kill -9 $$", "fail", "failed"),
-        ("/etc/passwd", "did_not_run", "error"),
-    ] {
-        let settings = json!({ "limits": { "max_attempts": 1 }, "dod": { "timeout": 1, "checks": [{ "type": "it", "command": command }] } });
-        let team = Team::configured("echo work > src/b.txt", &settings);
-        let task = team.start_task("Be checked");
-        let up = team.up();
-        team.until_task(&task, "failed");
-        let verdict = detail(&team, 1);
-        assert!(verdict.contains(outcome), "{command}: {verdict}");
-        assert_eq!(team.session(1)["dod_result"], dod, "{command}");
-        assert!(processes_with(&name).is_empty(), "{command}");
-        assert_eq!(team.merged("src/b.txt"), None);
-        up.stop();
-    }
+    // Side by side: each waits for its check, and hardly computes.
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            fails_its_check(&hang, "timed_out", "timeout");
+            assert!(processes_with(&name).is_empty(), "the check is still running");
+        });
+        scope.spawn(|| fails_its_check("no-such-check-anywhere", "did_not_run", "error"));
+        scope.spawn(|| fails_its_check("kill -9 $$", "fail", "failed"));
+        scope.spawn(|| fails_its_check("/etc/passwd", "did_not_run", "error"));
+    });
+}
+
+/// The only attempt is rejected for this outcome of its check, and nothing is merged.
+fn fails_its_check(command: &str, outcome: &str, dod: &str) {
+    let settings = json!({ "limits": { "max_attempts": 1 }, "dod": { "timeout": 1, "checks": [{ "type": "it", "command": command }] } });
+    let team = Team::configured("echo work > src/b.txt", &settings);
+    let task = team.start_task("Be checked");
+    let up = team.up();
+    team.until_task(&task, "failed");
+    let verdict = detail(&team, 1);
+    assert!(verdict.contains(outcome), "{command}: {verdict}");
+    assert_eq!(team.session(1)["dod_result"], dod, "{command}");
+    assert_eq!(team.merged("src/b.txt"), None);
+    up.stop();
 }
 
 /// V5: the checks run after the setup, on the candidate, sandboxed; without the setup they do not run.

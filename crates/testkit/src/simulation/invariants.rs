@@ -1,5 +1,7 @@
 //! What must always be true, and what must be true when nothing moves any more?
 
+use std::collections::BTreeSet;
+
 use board::{
     Action, Actor, Board, CheckOutcome, Completion, Event, EventKind, Kind, Merge, Outcome, Party, Purpose, Seq,
     SessionStatus, Settings, Status, Task, Timestamp, Verdict, apply, lifecycle, staffing, why,
@@ -210,7 +212,7 @@ impl Invariants {
         Ok(())
     }
 
-    /// Is the owner the one who must act on some task below it, or on some dependency of those?
+    /// Must the owner act on some task below it, or on one that those wait for: by a dependency, or because it is held?
     fn waits_for_owner(&self, board: &Board, task: &Task) -> bool {
         let limits = &board.settings.limits;
         let needs_owner = |task: &Task| {
@@ -225,12 +227,22 @@ impl Invariants {
                 Status::InProgress | Status::Done | Status::Cancelled => false,
             }
         };
-        let below = board.descendants(task);
-        let related = below.iter().filter_map(|id| board.tasks.get(id)).flat_map(|task| {
-            let dependencies = task.dependencies.iter().filter_map(|id| board.tasks.get(id));
-            dependencies.chain([task])
-        });
-        related.into_iter().any(|task| needs_owner(task))
+        let mut next = board.descendants(task);
+        let mut seen = BTreeSet::new();
+        while let Some(id) = next.pop() {
+            let Some(task) = board.tasks.get(&id).filter(|task| seen.insert(task.id) && !task.is_settled()) else {
+                continue;
+            };
+            if needs_owner(task) {
+                return true;
+            }
+            next.extend(&task.dependencies);
+            next.extend(board.held_by(task));
+            if task.status == Status::InProgress {
+                next.extend(&task.children);
+            }
+        }
+        false
     }
 }
 

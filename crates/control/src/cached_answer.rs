@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use board::{
-    Actor, Answer, Board, Command, Event, EventKind, Purpose, Seq, SessionId, Timestamp, admit, next_action,
-    repeats_left,
+    Actor, Answer, Board, Command, Event, EventKind, NextAction, Purpose, Seq, SessionId, Timestamp, admit,
+    next_action, repeats_left,
 };
 use serde_json::{Value, json};
 
 use crate::ControlError;
-use crate::call_counter::Call;
+
+/// A call that left no event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Other,
+    Repeated(NextAction),
+}
 
 /// An answer, with what the trace says of it.
 #[derive(Clone, Debug)]

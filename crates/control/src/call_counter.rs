@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use board::{Board, NextAction, Seq, SessionId, Span, Timestamp, calls_left};
 
-use crate::cached_answer::CachedAnswer;
+use crate::cached_answer::{CachedAnswer, Call};
 
 /// So many calls of one session are told at once,
 const MOST: u32 = 256;
@@ -38,13 +38,6 @@ impl PendingCalls {
             }
         }
     }
-}
-
-/// A call that left no event.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Call {
-    Other,
-    Repeated(NextAction),
 }
 
 /// What to do after a call was noted.

@@ -13,8 +13,8 @@ use serde_json::json;
 use store::{RecordedDecision, Store, StreamName};
 use tokio::sync::Mutex;
 
-use crate::cached_answer::{CachedAnswer, TracedAnswer};
-use crate::call_counter::{Call, CallCounter, Flush, PendingCalls};
+use crate::cached_answer::{CachedAnswer, Call, TracedAnswer};
+use crate::call_counter::{CallCounter, Flush, PendingCalls};
 use crate::trace::{Subject, Trace, Traced};
 use crate::writer::ABANDONED_AFTER;
 use crate::{Clock, ControlError, Follower, Log, ProcessLifetime, Receipt, Writer};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::command::Git;
 use crate::error::GitError;
-use crate::process::KillSwitch;
+use crate::kill_switch::KillSwitch;
 
 /// [`Git`] for async callers, command for command.
 #[derive(Clone, Debug)]

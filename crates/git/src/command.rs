@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::process::KillSwitch;
+use crate::kill_switch::KillSwitch;
 
 /// How long one command may take. Generous: a large checkout on a slow disk is not an error, but a
 /// filter or a network disk that never answers must not hold up the merge queue for good.

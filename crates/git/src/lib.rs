@@ -6,6 +6,7 @@
 mod background;
 mod command;
 mod error;
+mod kill_switch;
 pub mod merged;
 mod process;
 mod queries;

@@ -9,7 +9,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -28,34 +27,6 @@ const MESSAGE_LIMIT: usize = 64 << 10;
 
 /// A pipe that polls as writable takes this many bytes without blocking (PIPE_BUF).
 const WRITE_SIZE: usize = 4096;
-
-/// Ends the command that runs now and refuses all later ones. Dropping a future pulls it.
-#[derive(Debug, Default)]
-pub(crate) struct KillSwitch {
-    state: Mutex<SwitchState>,
-}
-
-#[derive(Debug, Default)]
-struct SwitchState {
-    pulled: bool,
-    /// The group of the command that runs now. It is unset before the command is waited for: after
-    /// that its number may belong to another process.
-    group: Option<Pid>,
-}
-
-impl KillSwitch {
-    fn state(&self) -> MutexGuard<'_, SwitchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn pull(&self) {
-        let mut state = self.state();
-        state.pulled = true;
-        if let Some(group) = state.group.take() {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
 
 /// What happens when the output reaches its limit.
 #[derive(Clone, Copy, PartialEq, Eq)]

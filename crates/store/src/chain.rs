@@ -1,36 +1,7 @@
 //! How is one event tied to the one before it?
 
-use std::fmt;
-
 use crate::event::{NewEvent, Seq, StoredEvent};
-
-/// A link of the hash chain.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Hash([u8; 32]);
-
-impl Hash {
-    pub const ZERO: Hash = Hash([0; 32]);
-
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Hash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Hash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hash({self})")
-    }
-}
+use crate::hash::Hash;
 
 /// The hash of the event `seq` that follows the one with hash `before`.
 ///
@@ -46,7 +17,7 @@ pub(crate) fn follows(before: &Hash, event: &StoredEvent) -> bool {
 
 fn digest(before: &Hash, seq: Seq, at: i64, version: u16, texts: [&str; 2]) -> Hash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&before.0);
+    hasher.update(before.as_bytes());
     hasher.update(&seq.to_le_bytes());
     hasher.update(&at.to_le_bytes());
     hasher.update(&version.to_le_bytes());
@@ -54,5 +25,5 @@ fn digest(before: &Hash, seq: Seq, at: i64, version: u16, texts: [&str; 2]) -> H
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     }
-    Hash(*hasher.finalize().as_bytes())
+    Hash::from_bytes(*hasher.finalize().as_bytes())
 }

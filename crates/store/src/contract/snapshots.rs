@@ -51,7 +51,7 @@ pub async fn snapshot_makes_no_stream(storage: &impl Storage) {
 pub async fn large_snapshot_comes_back(storage: &impl Storage) {
     let (one, two) = (storage.handle().await, storage.handle().await);
     one.append(&project(), 0, events(1, 9)).await.unwrap();
-    let bytes: Vec<u8> = (0..8 << 20).map(|index: u32| (index * 31 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..8 << 20).map(|index: u32| ((index * 31) >> 3) as u8).collect();
     let large = snapshot(9, 1, &bytes);
     one.put_snapshot(&project(), large.clone()).await.unwrap();
     assert!(two.snapshot(&project(), 1).await == Ok(Some(large)), "it came back changed");

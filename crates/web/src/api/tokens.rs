@@ -165,7 +165,7 @@ async fn invite(
         Role::Owner if new.name.is_empty() => person.name.clone(),
         Role::Owner | Role::Viewer | Role::Runner | Role::Coordinator => new.name,
     };
-    let secret = offer_login(&state.server.installation(), person.actor(), new.role, name, now).await;
+    let secret = offer_login(state.server.installation(), person.actor(), new.role, name, now).await;
     let secret = secret.map_err(|error| person.problem(&error))?;
     let login_path = format!("/login?code={}", secret.reveal());
     Ok((StatusCode::CREATED, Json(Login { login_path, role: new.role, expires_at: now + LINK })).into_response())

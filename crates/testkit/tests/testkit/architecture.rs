@@ -1,0 +1,174 @@
+//! Is the order of crates and modules the one that docs/architecture.md declares?
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which crates of ours each crate may depend on. Only `control` knows the store, and neither `mcp` and `web` nor
+/// `runner` and `server` know each other.
+const CRATES: [(&str, &[&str]); 11] = [
+    ("board", &[]),
+    ("store", &[]),
+    ("git", &[]),
+    ("control", &["board", "store"]),
+    ("definitions", &["board"]),
+    ("server", &["board", "control"]),
+    ("mcp", &["board", "control", "server"]),
+    ("web", &["board", "control", "definitions", "server"]),
+    ("runner", &["board", "control", "definitions", "git"]),
+    ("saihai", &["board", "control", "definitions", "git", "mcp", "runner", "server", "web"]),
+    ("testkit", &["board", "control", "mcp", "server", "store"]),
+];
+
+/// Crates whose modules import each other in one direction only.
+const LAYERED: [&str; 9] = ["board", "store", "git", "control", "definitions", "server", "mcp", "web", "runner"];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// E1, E11: who may use whom is decided once, and a new dependency is a decision.
+#[test]
+fn crates_depend_on_each_other_as_declared() {
+    let ours: BTreeSet<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    for (name, allowed) in CRATES {
+        let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+        let from = manifest.split("[dependencies]").nth(1).unwrap();
+        let section = from.split("\n[").next().unwrap();
+        let found: BTreeSet<&str> = section
+            .lines()
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            .filter(|dependency| ours.contains(dependency))
+            .collect();
+        assert_eq!(
+            found,
+            allowed.iter().copied().collect(),
+            "{name} depends on other crates of ours than is declared here"
+        );
+    }
+}
+
+/// E1: a noun does not import a decision, and nobody imports in a circle.
+#[test]
+fn modules_import_each_other_in_one_direction() {
+    for name in LAYERED {
+        let modules = imports(&crates().join(name).join("src"));
+        assert!(modules.len() > 1, "{name} has no modules?");
+        if let Some(circle) = circle(&modules) {
+            panic!("modules of {name} import each other in a circle: {}", circle.join(" → "));
+        }
+    }
+}
+
+/// The modules at the top of a crate, and which of the others each imports.
+fn imports(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let root = code(&src.join("lib.rs"));
+    let exported = exports(&root);
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in files(src) {
+        let relative = file.strip_prefix(src).unwrap();
+        let first = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+        let module = first.trim_end_matches(".rs").to_owned();
+        if module == "lib" {
+            continue;
+        }
+        let used = used_names(&code(&file));
+        let target = |name: &String| {
+            let own = src.join(format!("{name}.rs")).exists() || src.join(name).is_dir();
+            if own { Some(name.clone()) } else { exported.get(name).cloned() }
+        };
+        let targets: BTreeSet<String> = used.iter().filter_map(target).filter(|target| *target != module).collect();
+        found.entry(module).or_default().extend(targets);
+    }
+    found
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// A file without its comments and its tests.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]").next().unwrap().to_owned();
+    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// What `lib.rs` re-exports, by the module that it comes from.
+fn exports(root: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for statement in root.split(';').filter_map(|statement| statement.split("pub use ").nth(1)) {
+        let Some((module, names)) = statement.split_once("::") else { continue };
+        for name in words(names) {
+            found.insert(name, module.trim_start_matches("self::").to_owned());
+        }
+    }
+    found
+}
+
+/// The names that follow `crate::`, one by one or in braces.
+fn used_names(code: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        match rest.strip_prefix('{') {
+            Some(group) => found.extend(words(group.split('}').next().unwrap_or_default())),
+            None => found.extend(words(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""))),
+        }
+    }
+    found
+}
+
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    parts.filter(|word| !word.is_empty() && *word != "as").map(str::to_owned).collect()
+}
+
+/// A way from a module back to itself.
+fn circle(modules: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    modules.keys().find_map(|start| {
+        let mut path = vec![start.clone()];
+        leads_back(modules, start, &mut path, &mut BTreeSet::new()).then_some(path)
+    })
+}
+
+fn leads_back(
+    modules: &BTreeMap<String, BTreeSet<String>>,
+    start: &String,
+    path: &mut Vec<String>,
+    seen: &mut BTreeSet<String>,
+) -> bool {
+    let last = path.last().unwrap().clone();
+    for next in modules.get(&last).into_iter().flatten() {
+        path.push(next.clone());
+        if next == start || (seen.insert(next.clone()) && leads_back(modules, start, path, seen)) {
+            return true;
+        }
+        path.pop();
+    }
+    false
+}
+
+/// The test itself: a circle is found, and a line is none.
+#[test]
+fn circles_are_found() {
+    let graph = |edges: &[(&str, &str)]| {
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (from, to) in edges {
+            found.entry((*from).into()).or_default().insert((*to).into());
+        }
+        found
+    };
+    assert_eq!(circle(&graph(&[("a", "b"), ("b", "c"), ("a", "c")])), None);
+    assert_eq!(circle(&graph(&[("a", "b"), ("b", "c"), ("c", "b")])).unwrap(), ["b", "c", "b"]);
+}

@@ -42,7 +42,7 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
 }
 
 /// A server of its own, with a project of so many tasks.
-struct Server {
+pub(crate) struct Server {
     _home: tempfile::TempDir,
     child: Child,
     address: String,
@@ -54,6 +54,11 @@ impl Server {
         let home = tempfile::tempdir_in(".")?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         runtime.block_on(prepare(home.path(), tasks))?;
+        Self::at(home)
+    }
+
+    /// On a home that has a project.
+    pub(crate) fn at(home: tempfile::TempDir) -> anyhow::Result<Self> {
         let token = saihai(home.path(), &["token", "create", "--role", "owner", "--quiet"])?.output()?.stdout;
         let mut serve = saihai(home.path(), &["serve", "--listen", "127.0.0.1:0", "--json"])?;
         let mut child = serve.stdout(Stdio::piped()).spawn()?;
@@ -65,8 +70,13 @@ impl Server {
         Ok(Self { _home: home, child, address, token: String::from_utf8(token)?.trim().to_owned() })
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// From the request to the last byte of the answer.
-    fn get(&self, path: &str) -> anyhow::Result<Duration> {
+    pub(crate) fn get(&self, path: &str) -> anyhow::Result<Duration> {
         let mut stream = TcpStream::connect(&self.address)?;
         let (host, token) = (&self.address, &self.token);
         let begun = Instant::now();

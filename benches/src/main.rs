@@ -7,10 +7,12 @@ mod bench_project;
 mod board_pages;
 mod commit_rate;
 mod idle_sessions;
+mod large_project;
 mod launch_latency;
 mod next_action_rate;
 mod open_project;
 mod sleeping_team;
+mod staffing_cost;
 mod task_list;
 
 use std::fmt::Write as _;
@@ -24,7 +26,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P1, P2, P3, P4, P5, P6, P8, W5
+    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P12, W5
     only: Vec<String>,
 }
 
@@ -56,14 +58,16 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Benchmark); 8] = [
+    let all: [(&str, Benchmark); 10] = [
         ("P1", next_action_rate::measure),
         ("P2", commit_rate::measure),
         ("P3", task_list::measure),
         ("P4", launch_latency::measure),
         ("P5", open_project::measure),
         ("P6", idle_sessions::measure),
+        ("P7", staffing_cost::measure),
         ("P8", adoption::measure),
+        ("P12", large_project::measure),
         ("W5", board_pages::measure),
     ];
     for (id, measure) in all {

@@ -50,7 +50,7 @@ pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
 }
 
 /// Moves tasks to and fro, through the real writer, until the log has that many events.
-async fn write_log(path: &Path, tasks: usize, events: u64) -> anyhow::Result<()> {
+pub(crate) async fn write_log(path: &Path, tasks: usize, events: u64) -> anyhow::Result<()> {
     let project = open(path).await?;
     configure(&project).await?;
     add_tasks(&project, tasks).await?;

@@ -41,7 +41,7 @@ impl Interrupt {
     }
 }
 
-/// The next step of a session. What it is called on the wire is in its methods.
+/// The next action of a session. What it is called on the wire is in its methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NextAction {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, RunnerId, SessionId};
 
-/// Who submits a command. Mandatory: nothing on a board happens by nobody (F17).
+/// Who submits a command. Mandatory: every change has an author (F17).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {

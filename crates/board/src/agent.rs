@@ -109,7 +109,7 @@ impl AgentSpec {
     }
 }
 
-/// A value for an agent's environment: often a key, so it is shown to nobody (S4).
+/// A value for an agent's environment: often a key, so it is never shown (S4).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct EnvValue(pub String);

@@ -1,4 +1,4 @@
-//! What does an agent read when it asks for its next step (N1)?
+//! What does an agent read when it asks for its next action (N1)?
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -16,8 +16,8 @@ pub fn needs_workspace(board: &Board, agent: &Agent, task: &Task) -> bool {
     }
 }
 
-/// A session of an attached agent that nobody seems to speak for any more. If the agent authenticates
-/// again, its client went away: the session is ended, so that its work does not wait for the lease.
+/// A session of an attached agent that has been silent for a while. If the agent authenticates again, its
+/// client went away: the session is ended, so that its work does not wait for the lease.
 pub fn silent_session<'a>(board: &'a Board, agent: &Agent, now: Timestamp) -> Option<&'a Session> {
     board.live_sessions(agent.id()).find(|session| {
         session.driver == Driver::Attached && session.can_call() && now - session.last_call_at > Session::SILENT

@@ -124,7 +124,7 @@ pub enum Command {
         forced: bool,
     },
     /// Opens a session for an agent that a person attached by hand; what it begins is decided by the board. A
-    /// session of the same agent that nobody speaks for any more is ended with it.
+    /// session of the same agent that has fallen silent is ended with it.
     Attach {
         agent: AgentId,
         credential: SecretHash,

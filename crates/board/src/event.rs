@@ -299,44 +299,70 @@ impl Event {
 }
 
 impl EventKind {
+    /// What it is called in the log, and which task and session it is about. One table, in which a new event must be
+    /// entered: what is missing here would be missing from timelines.
+    fn entry(&self) -> Entry {
+        let about = |name, task: &TaskId| Entry { tasks: vec![*task], ..Entry::named(name) };
+        let of = |name, session: &SessionId| Entry { session: Some(*session), ..Entry::named(name) };
+        match self {
+            Self::ProjectConfigured { .. } => Entry::named("project_configured"),
+            Self::ProjectPaused => Entry::named("project_paused"),
+            Self::ProjectResumed => Entry::named("project_resumed"),
+            Self::RosterApplied { .. } => Entry::named("roster_applied"),
+            Self::PasskeySet { .. } => Entry::named("passkey_set"),
+            Self::AccountParked { .. } => Entry::named("account_parked"),
+            Self::TasksCreated { tasks, .. } => {
+                let tasks = tasks.iter().flat_map(|task| task.parent.into_iter().chain([task.id])).collect();
+                Entry { tasks, ..Entry::named("tasks_created") }
+            }
+            Self::TaskEdited { task, .. } => about("task_edited", task),
+            Self::TaskAssigned { task, .. } => about("task_assigned", task),
+            Self::DependenciesChanged { task, .. } => about("dependencies_changed", task),
+            Self::TaskMoved { task, .. } => about("task_moved", task),
+            Self::BranchRecorded { task, .. } => about("branch_recorded", task),
+            Self::SessionClaimed { session, purpose, .. } => {
+                Entry { tasks: purpose.task().into_iter().collect(), ..of("session_claimed", session) }
+            }
+            Self::SessionRunning { session } => of("session_running", session),
+            // It renews many sessions at once, and is about none of them.
+            Self::LeasesRenewed { .. } => Entry::named("leases_renewed"),
+            Self::StopRequested { session, .. } => of("stop_requested", session),
+            Self::ProcessEnded { session, .. } => of("process_ended", session),
+            Self::WorkspaceExamined { session, .. } => of("workspace_examined", session),
+            Self::Judged { session, .. } => of("judged", session),
+            Self::ModelReported { session, .. } => of("model_reported", session),
+            Self::TaskFetched { session } => of("task_fetched", session),
+            Self::ActionGiven { session, .. } => of("step_given", session),
+            Self::ActionRepeated { session, .. } => of("step_repeated", session),
+            Self::ActionChosen { session, .. } => of("action_chosen", session),
+            Self::CompletionReported { session, .. } => of("completion_reported", session),
+            Self::ContextSaved { session, .. } => of("context_saved", session),
+            Self::LoggedOut { session } => of("logged_out", session),
+            Self::CallsCounted { session, .. } => of("calls_counted", session),
+            Self::FuelSpent { task, session, .. } => {
+                Entry { name: "fuel_spent", tasks: task.iter().copied().collect(), session: *session }
+            }
+            Self::MessageSent { related_task, .. } => {
+                Entry { tasks: related_task.iter().copied().collect(), ..Entry::named("message_sent") }
+            }
+            Self::MessagesShown { session, .. } => of("messages_shown", session),
+            Self::MessageExpired { .. } => Entry::named("message_expired"),
+        }
+    }
+
+    /// The name of what happened, such as `task_moved`.
+    pub fn name(&self) -> &'static str {
+        self.entry().name
+    }
+
     /// The tasks it is about, apart from that of its session.
     pub fn tasks(&self) -> Vec<TaskId> {
-        match self {
-            Self::TasksCreated { tasks, .. } => {
-                tasks.iter().flat_map(|task| task.parent.into_iter().chain([task.id])).collect()
-            }
-            Self::TaskEdited { task, .. }
-            | Self::TaskAssigned { task, .. }
-            | Self::DependenciesChanged { task, .. }
-            | Self::TaskMoved { task, .. }
-            | Self::BranchRecorded { task, .. } => vec![*task],
-            Self::SessionClaimed { purpose, .. } => purpose.task().into_iter().collect(),
-            Self::FuelSpent { task, .. } => task.iter().copied().collect(),
-            Self::MessageSent { related_task, .. } => related_task.iter().copied().collect(),
-            Self::ProjectConfigured { .. }
-            | Self::ProjectPaused
-            | Self::ProjectResumed
-            | Self::RosterApplied { .. }
-            | Self::PasskeySet { .. }
-            | Self::AccountParked { .. }
-            | Self::SessionRunning { .. }
-            | Self::LeasesRenewed { .. }
-            | Self::StopRequested { .. }
-            | Self::ProcessEnded { .. }
-            | Self::WorkspaceExamined { .. }
-            | Self::Judged { .. }
-            | Self::ModelReported { .. }
-            | Self::TaskFetched { .. }
-            | Self::ActionGiven { .. }
-            | Self::ActionRepeated { .. }
-            | Self::ActionChosen { .. }
-            | Self::CompletionReported { .. }
-            | Self::ContextSaved { .. }
-            | Self::LoggedOut { .. }
-            | Self::CallsCounted { .. }
-            | Self::MessagesShown { .. }
-            | Self::MessageExpired { .. } => Vec::new(),
-        }
+        self.entry().tasks
+    }
+
+    /// The session it is about.
+    pub fn session(&self) -> Option<SessionId> {
+        self.entry().session
     }
 
     /// How many of a session's calls an event stands for. A call with several effects is counted by the first of
@@ -345,35 +371,7 @@ impl EventKind {
         match self {
             Self::CallsCounted { calls, .. } | Self::ActionRepeated { times: calls, .. } => *calls,
             Self::FuelSpent { .. } => 0,
-            Self::ProjectConfigured { .. }
-            | Self::ProjectPaused
-            | Self::ProjectResumed
-            | Self::RosterApplied { .. }
-            | Self::PasskeySet { .. }
-            | Self::AccountParked { .. }
-            | Self::TasksCreated { .. }
-            | Self::TaskEdited { .. }
-            | Self::TaskAssigned { .. }
-            | Self::DependenciesChanged { .. }
-            | Self::TaskMoved { .. }
-            | Self::BranchRecorded { .. }
-            | Self::SessionClaimed { .. }
-            | Self::SessionRunning { .. }
-            | Self::LeasesRenewed { .. }
-            | Self::StopRequested { .. }
-            | Self::ProcessEnded { .. }
-            | Self::WorkspaceExamined { .. }
-            | Self::Judged { .. }
-            | Self::ModelReported { .. }
-            | Self::TaskFetched { .. }
-            | Self::ActionGiven { .. }
-            | Self::ActionChosen { .. }
-            | Self::CompletionReported { .. }
-            | Self::ContextSaved { .. }
-            | Self::LoggedOut { .. }
-            | Self::MessageSent { .. }
-            | Self::MessagesShown { .. }
-            | Self::MessageExpired { .. } => u32::from(!continues),
+            _ => u32::from(!continues),
         }
     }
 
@@ -387,79 +385,17 @@ impl EventKind {
                 | Self::MessagesShown { .. }
         )
     }
+}
 
-    /// The session it is about.
-    pub fn session(&self) -> Option<SessionId> {
-        match self {
-            Self::SessionClaimed { session, .. }
-            | Self::SessionRunning { session }
-            | Self::StopRequested { session, .. }
-            | Self::ProcessEnded { session, .. }
-            | Self::WorkspaceExamined { session, .. }
-            | Self::Judged { session, .. }
-            | Self::ModelReported { session, .. }
-            | Self::TaskFetched { session }
-            | Self::ActionGiven { session, .. }
-            | Self::ActionRepeated { session, .. }
-            | Self::ActionChosen { session, .. }
-            | Self::CompletionReported { session, .. }
-            | Self::ContextSaved { session, .. }
-            | Self::LoggedOut { session }
-            | Self::CallsCounted { session, .. }
-            | Self::MessagesShown { session, .. } => Some(*session),
-            Self::FuelSpent { session, .. } => *session,
-            Self::ProjectConfigured { .. }
-            | Self::ProjectPaused
-            | Self::ProjectResumed
-            | Self::RosterApplied { .. }
-            | Self::PasskeySet { .. }
-            | Self::AccountParked { .. }
-            | Self::TasksCreated { .. }
-            | Self::TaskEdited { .. }
-            | Self::TaskAssigned { .. }
-            | Self::DependenciesChanged { .. }
-            | Self::TaskMoved { .. }
-            | Self::BranchRecorded { .. }
-            | Self::LeasesRenewed { .. }
-            | Self::MessageSent { .. }
-            | Self::MessageExpired { .. } => None,
-        }
-    }
+/// What every event has besides its content.
+struct Entry {
+    name: &'static str,
+    tasks: Vec<TaskId>,
+    session: Option<SessionId>,
+}
 
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::ProjectConfigured { .. } => "project_configured",
-            Self::ProjectPaused => "project_paused",
-            Self::ProjectResumed => "project_resumed",
-            Self::RosterApplied { .. } => "roster_applied",
-            Self::PasskeySet { .. } => "passkey_set",
-            Self::AccountParked { .. } => "account_parked",
-            Self::TasksCreated { .. } => "tasks_created",
-            Self::TaskEdited { .. } => "task_edited",
-            Self::TaskAssigned { .. } => "task_assigned",
-            Self::DependenciesChanged { .. } => "dependencies_changed",
-            Self::TaskMoved { .. } => "task_moved",
-            Self::BranchRecorded { .. } => "branch_recorded",
-            Self::SessionClaimed { .. } => "session_claimed",
-            Self::SessionRunning { .. } => "session_running",
-            Self::LeasesRenewed { .. } => "leases_renewed",
-            Self::StopRequested { .. } => "stop_requested",
-            Self::ProcessEnded { .. } => "process_ended",
-            Self::WorkspaceExamined { .. } => "workspace_examined",
-            Self::Judged { .. } => "judged",
-            Self::ModelReported { .. } => "model_reported",
-            Self::TaskFetched { .. } => "task_fetched",
-            Self::ActionGiven { .. } => "step_given",
-            Self::ActionRepeated { .. } => "step_repeated",
-            Self::ActionChosen { .. } => "action_chosen",
-            Self::CompletionReported { .. } => "completion_reported",
-            Self::ContextSaved { .. } => "context_saved",
-            Self::LoggedOut { .. } => "logged_out",
-            Self::CallsCounted { .. } => "calls_counted",
-            Self::FuelSpent { .. } => "fuel_spent",
-            Self::MessageSent { .. } => "message_sent",
-            Self::MessagesShown { .. } => "messages_shown",
-            Self::MessageExpired { .. } => "message_expired",
-        }
+impl Entry {
+    fn named(name: &'static str) -> Self {
+        Self { name, tasks: Vec::new(), session: None }
     }
 }

@@ -1,4 +1,4 @@
-//! Which texts can somebody write, and how long may each be?
+//! Which texts can be written, and how long may each be?
 
 use crate::words::words;
 

@@ -56,8 +56,8 @@ pub(crate) fn times_given(board: &Board, session: &Session, action: &NextAction)
     session.answers_given.counts.iter().find(|(given, _)| given == action).map_or(0, |(_, times)| *times)
 }
 
-/// How often `action` may be given again before the work is parked (G2); `None` if giving it would be
-/// more than a repetition.
+/// How often `action` may be given again before the work is blocked (G2); `None` if this would be
+/// the first time since the last new fact, or if the session is a chat, which has no such limit.
 pub fn repeats_left(board: &Board, session: &Session, action: NextAction) -> Option<u32> {
     let times = times_given(board, session, &action);
     let repeats = times > 0 && session.task().is_some();

@@ -158,13 +158,13 @@ impl Installation {
         now: Timestamp,
     ) -> Result<Vec<InstallationEvent>, Refusal> {
         match actor {
-            // To log in and out is everybody's; whoever lets them has seen their secret.
+            // Anybody may log in and out: the caller has checked the secret before.
             Actor::Owner(_) | Actor::System => {}
             Actor::Session(_) | Actor::Runner(_) => return Err(RefusalReason::OwnersOnly.into()),
         }
         let event = |what| InstallationEvent { at: now, by: actor.clone(), what };
         let what = match command {
-            // One project for each path, whoever was first.
+            // One project for each path: the first one keeps it.
             InstallationCommand::AddProject { path, .. } if self.project_at(path).is_some() => return Ok(Vec::new()),
             InstallationCommand::AddProject { id, path } => match self.projects.get(id) {
                 Some(_) => return Err(RefusalReason::ProjectTaken(id.clone()).into()),

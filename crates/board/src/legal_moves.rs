@@ -1,4 +1,4 @@
-//! What may somebody do with a task now? Asked of the same function that would judge it.
+//! What may an actor do with a task now? `admit` itself is asked.
 
 use crate::admit::admit;
 use crate::board::Board;

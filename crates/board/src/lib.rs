@@ -1,7 +1,7 @@
 //! The pure core of Saihai: what is true, what may happen, what each agent does next.
 //!
 //! No IO, no clock, no randomness, no async. A board is folded from events by [`apply`]; a command
-//! is judged on it by [`admit`]; [`next_action`] tells an agent its next step, [`staffing`] a
+//! is judged on it by [`admit`]; [`next_action`] tells an agent its next action, [`staffing`] a
 //! coordinator whom to start, [`judge`] what the facts about a session mean, and [`why`] explains
 //! it all to a person. Each file answers one question, which is its first line.
 

@@ -24,16 +24,16 @@ words! {
 }
 
 words! {
-    /// What somebody is to a task. One actor can be several of these.
+    /// What an actor is to a task. One actor can be several of these.
     TaskRole {
         Owner = "owner",
         Mover = "mover",
         Assignee = "assignee",
-        /// Whoever blocked it. What Saihai itself blocked, the owner may lift.
+        /// The one who blocked it. What Saihai itself blocked, the owner may lift.
         Blocker = "whoever blocked it",
         /// The worker of a step's task.
         Doer = "the doer of a step",
-        /// Nobody: it follows from evidence (§8).
+        /// No person or agent: it follows from evidence (§8).
         Verdict = "the verdict",
         /// The owner, having seen the branch in the target.
         OwnerMerged = "the owner if the branch is in the target",

@@ -43,7 +43,7 @@ const TABLE: [Row; 17] = [
     ("N2.18", manager_decides),
 ];
 
-/// The next step of a session, and the row of N2 that gave it. The same board always gives the
+/// The next action of a session, and the row of N2 that gave it. The same board always gives the
 /// same answer (N6); a session that is over is refused (N2.1).
 pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<(NextAction, &'static str), Refusal> {
     let session = board.session(session)?;

@@ -51,7 +51,7 @@ pub fn can_start(board: &Board, task: &Task) -> bool {
     is_unstarted(task) && obstacles(board, task).is_empty()
 }
 
-/// The manager `agent` could give this child to somebody, and nobody has it.
+/// The child has no active assignee, and the manager has a subordinate who could take it.
 pub(crate) fn can_assign(board: &Board, manager: &AgentId, child: &Task) -> bool {
     let free = child.assignee.as_ref().is_none_or(|agent| board.active_agent(agent).is_none());
     is_unstarted(child)
@@ -107,7 +107,7 @@ pub(crate) fn next_ready_step<'a>(board: &'a Board, task: &'a Task) -> Option<&'
         .min_by_key(|step| (std::cmp::Reverse(step.priority), step.id))
 }
 
-/// A ready task that nobody starts (L2): whom it waits for, and how long.
+/// A task that is ready but was not started for a while (L2): whom it waits for, and how long.
 pub fn waiting_to_start(board: &Board, task: &Task, now: Timestamp) -> Option<(Party, Span)> {
     let waited = now - task.status_at;
     let reminded = task.assignee.is_some() && waited >= board.settings.limits.start_reminder;

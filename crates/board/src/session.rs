@@ -44,7 +44,7 @@ pub enum Driver {
     Runner { runner: RunnerId, spawn: SpawnId },
     /// An agent attached with a passkey; its own calls renew the lease.
     Attached,
-    /// Somebody who orchestrates by hand and reports the end.
+    /// A person who orchestrates by hand and reports the end.
     Hand,
 }
 

@@ -188,7 +188,7 @@ impl Settings {
 }
 
 words! {
-    /// An allowance that parks the work when it is spent. (Attempts fail the task instead, and
+    /// An allowance that blocks the work when it is spent. (Attempts fail the task instead, and
     /// children and retries are simply refused.)
     Fuel {
         Calls = "max_calls",

@@ -64,7 +64,7 @@ pub fn startable_work(board: &Board, now: Timestamp) -> Vec<StartableWork<'_>> {
 
 /// The answer for a session that should end; `None` while it may go on.
 pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staffing> {
-    // Whoever drives a session by hand ends it; nobody else could.
+    // A session that is driven by hand is ended by the person who drives it.
     if session.driver == Driver::Hand {
         return None;
     }
@@ -144,7 +144,7 @@ fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) 
     Staffing::no_change(Reason::WaitingForWorkers, Some(purpose))
 }
 
-/// The answer for the agent's chat; `None` if nobody has anything to say, or the agent could not hear it:
+/// The answer for the agent's chat; `None` if there is no message for it, or it could not read one:
 /// a one-shot agent never reaches the board.
 pub fn staff_chat(board: &Board, agent: &Agent, now: Timestamp) -> Option<Staffing> {
     if agent.spec.mode == Mode::OneShot {

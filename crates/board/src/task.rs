@@ -80,7 +80,7 @@ pub struct Conclusion {
     pub reason: String,
 }
 
-/// What an agent noted for whoever works on the task next.
+/// What an agent noted for the next session of the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     pub progress: Option<String>,
@@ -156,7 +156,7 @@ pub struct Task {
     /// The last session that ended.
     pub last_session: Option<SessionId>,
     pub generation: Generation,
-    /// Claimed by somebody who orchestrates by hand: runners keep off until it leaves `in_progress`.
+    /// Claimed by a person who orchestrates by hand: runners do not start it until it leaves `in_progress`.
     pub by_hand: bool,
     /// Its manager left with `wait`, having seen the board as of this event (A2).
     pub waiting_since: Option<Seq>,

@@ -94,7 +94,7 @@ fn ended_badly(end: &ProcessEnd) -> Option<Verdict> {
         (EndReason::Stalled, _, _) => "stalled".into(),
         (EndReason::Signaled, _, None) => "signal".into(),
         (_, _, Some(signal)) => format!("signal {signal}"),
-        // Nobody has seen the code: what is missing is no success (F41).
+        // The code was not observed, and a missing code is no success (F41).
         (EndReason::Exited, None, None) => end.error.clone().unwrap_or_else(|| "exit code unknown".into()),
         (_, Some(0) | None, None) => match &end.error {
             Some(error) => error.clone(),

@@ -41,9 +41,9 @@ impl TracedAnswer {
 pub(crate) struct CachedAnswer {
     pub(crate) given: TracedAnswer,
     pub(crate) call: Call,
-    /// How often it may be repeated before the work is parked.
+    /// How often it may be repeated before the work is blocked.
     pub(crate) left: u32,
-    /// A chat's next step depends on the time too.
+    /// A chat's next action depends on the time too.
     pub(crate) timeless: bool,
 }
 

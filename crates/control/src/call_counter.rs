@@ -1,5 +1,5 @@
-//! Which calls of a session are not on the board yet? Those that changed nothing are told to it
-//! together, now and then: reads and refusals, and answers that were only given again.
+//! Which calls of a session are not on the board yet? Calls that changed nothing (reads, refusals, repeated
+//! answers) are counted here and written to the board together.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -8,11 +8,11 @@ use board::{Board, NextAction, Seq, SessionId, Span, Timestamp, calls_left};
 
 use crate::cached_answer::{CachedAnswer, Call};
 
-/// So many calls of one session are told at once,
+/// Calls of one session are written when there are this many,
 const MOST: u32 = 256;
-/// or after so long, with the next call: so "last call" is never older than this.
+/// or with the first call after this time, so that the "last call" on the board is not older.
 const AT_LEAST_EVERY: Span = Span::seconds(1);
-/// Beyond so many sessions those that are over are forgotten.
+/// Above this many sessions, entries of sessions that are over are dropped.
 const SESSIONS: usize = 1_024;
 
 /// Calls that the board does not know of.
@@ -45,7 +45,7 @@ impl PendingCalls {
 #[must_use]
 pub(crate) enum Flush {
     Later,
-    /// Worth telling, but nobody has to wait for it.
+    /// Worth writing, but the caller need not wait for it.
     Soon(PendingCalls),
     /// A limit is reached: the call waits for it.
     Now(PendingCalls),

@@ -170,7 +170,7 @@ impl Project {
         Ok(())
     }
 
-    /// The next step of a session (N1). Giving it may be an event; the trace has it in any case.
+    /// The next action of a session (N1). Giving it may be an event; the trace has it in any case.
     pub async fn next_action(&self, session: SessionId) -> Result<Arc<Answer>, ControlError> {
         self.next_action_from(None, session).await
     }
@@ -203,7 +203,7 @@ impl Project {
     }
 
     /// An answer that changes nothing but how often it was given is not waited for: it is given
-    /// from the board in memory, if nobody has written since, and counted later.
+    /// from the board in memory, if nothing was written since, and counted later.
     async fn cached_answer(
         &self,
         newest: Option<Arc<Board>>,
@@ -281,7 +281,7 @@ impl Project {
         }
     }
 
-    /// The same of every session: whoever comes next must not begin to count anew (G2).
+    /// The same for every session: after a restart the count must not begin at zero (G2).
     async fn flush_all_calls(&self) {
         for (session, pending) in self.calls.take_all() {
             if let Err(error) = self.count(session, pending).await {

@@ -24,7 +24,7 @@ impl NewSecret {
         Ok(Self { text: format!("{prefix}_{hex}") })
     }
 
-    /// The credential of one session. It names its project, so that nobody has to search for it.
+    /// The credential of one session. It names its project, so that no other project has to be searched.
     pub fn for_session(project: &ProjectId) -> Result<Self, getrandom::Error> {
         Self::generate(&format!("{SESSION}{project}"))
     }
@@ -42,7 +42,7 @@ pub fn session_project(secret: &str) -> Option<ProjectId> {
     project.parse().ok()
 }
 
-/// The hash of a random token. Nobody guesses 256 bits, so a fast hash is right.
+/// The hash of a random token. 256 random bits cannot be guessed, so a fast hash is right.
 pub fn token_hash(token: &str) -> SecretHash {
     SecretHash(blake3::hash(token.as_bytes()).to_hex().to_string())
 }

@@ -1,5 +1,5 @@
 //! How is it remembered what agents and runners were told (E6)? By a task of its own, so that
-//! nobody waits for it.
+//! an answer need not wait for the disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl std::fmt::Display for Subject {
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     entries: mpsc::Sender<Traced>,
-    /// Whoever waits for everything before it to be written.
+    /// Callers that wait until everything before them is written.
     flushes: mpsc::Sender<oneshot::Sender<()>>,
 }
 
@@ -58,7 +58,7 @@ impl Trace {
     }
 
     pub(crate) async fn record(&self, traced: Traced) {
-        // Nobody is left to read it if its writer is gone.
+        // If the writing task is gone, the process is ending.
         let _ = self.entries.send(traced).await;
     }
 
@@ -100,13 +100,13 @@ async fn write(
             tracing::warn!(%stream, %error, "decisions were not recorded");
         }
         for done in waiting {
-            // Whoever does not wait any more has gone away.
+            // The caller may have stopped waiting.
             let _ = done.send(());
         }
     }
 }
 
-/// What was said to somebody several times in a row is written once, with how often.
+/// Equal entries in a row about one subject are written once, with their number.
 fn together(traced: Vec<Traced>) -> Vec<Decision> {
     let mut found: Vec<(Traced, u64)> = Vec::with_capacity(traced.len());
     let mut last: HashMap<Subject, usize> = HashMap::new();

@@ -152,7 +152,7 @@ impl<D: Decider> Writer<D> {
         Follower::new(Log::new(Arc::clone(&self.store)), self.stream.clone(), after, self.state.clone(), updates)
     }
 
-    /// A receiver that is told of every new state, whoever caused it.
+    /// A receiver of every new state, whichever process caused it.
     pub fn watch(&self) -> watch::Receiver<Arc<D>> {
         self.state.clone()
     }
@@ -248,7 +248,7 @@ impl<D: Decider> WriterTask<D> {
                 let decisions = batch.decisions;
                 self.advance(batch.state, head, batch.events.into());
                 for (request, verdict) in requests.into_iter().zip(batch.verdicts) {
-                    // Whoever does not wait any more has gone away; what happened has happened.
+                    // The caller may have stopped waiting; the events are written all the same.
                     let _ = request.answer.send(verdict.map_err(ControlError::from));
                 }
                 self.remember(decisions).await;
@@ -256,7 +256,7 @@ impl<D: Decider> WriterTask<D> {
             }
             Err(error) => {
                 if requests.is_empty() {
-                    // Nobody waits for this but time; it is tried again, without hurry.
+                    // No caller waits for this; it is tried again after a pause.
                     tracing::warn!(stream = %self.stream, %error, "time could not be accounted for");
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
@@ -290,8 +290,8 @@ impl<D: Decider> WriterTask<D> {
         batch
     }
 
-    /// Appends the batch. A batch without events was judged too: it counts only if nobody else
-    /// has written meanwhile.
+    /// Appends the batch. A batch without events was judged too: it counts only if no other
+    /// process has written meanwhile.
     async fn commit(&self, batch: &Batch<D>) -> Result<Head, StoreError> {
         let expected = self.committed.seq();
         if !batch.encoded.is_empty() {
@@ -327,7 +327,7 @@ impl<D: Decider> WriterTask<D> {
         self.committed = Arc::clone(&state);
         self.head = head;
         if !events.is_empty() {
-            // Nobody follows: nobody misses it.
+            // It fails if there is no follower, which is fine.
             let _ = self.updates.send(Update { state: Arc::clone(&state), events });
         }
         // After the update, so that a follower that is woken by the state finds its events.

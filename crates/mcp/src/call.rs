@@ -23,7 +23,7 @@ pub(crate) struct Call {
     pub(crate) state: Arc<McpState>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) bearer: Option<Bearer>,
-    /// Nobody waits for the answer any more.
+    /// Cancelled when the client no longer waits for the answer.
     pub(crate) gone: CancellationToken,
 }
 
@@ -143,7 +143,7 @@ async fn remember(
     if live && !session.is_counted() {
         session.project.called(session.id).await?;
     }
-    // A next step that was given is in the trace already, with its reason.
+    // A next action that was given is in the trace already, with its reason.
     if name == Tool::GetNextAction.as_str() && session.is_counted() {
         return Ok(());
     }

@@ -90,7 +90,7 @@ pub(crate) struct Entry {
     pub(crate) effect: Effect,
     pub(crate) about: &'static str,
     pub(crate) run: Run,
-    /// As it is listed for whoever has a credential, and for whoever names a session.
+    /// As it is listed for callers with a credential, and for callers who pass `session_token`.
     listed: [rmcp::model::Tool; 2],
 }
 

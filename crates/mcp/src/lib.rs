@@ -113,7 +113,7 @@ impl ServerHandler for Mcp {
         let caller = self.state.caller(bearer.as_ref(), None).await;
         let caller = caller.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let mut result = ListToolsResult::with_all_items(catalogue::listed(&caller));
-        // Ours differs by role: nobody may keep it for somebody else.
+        // The list differs by role, so a cache must not share it between callers.
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);
         Ok(result)

@@ -68,7 +68,7 @@ fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
     }
 }
 
-/// What the session's next step would offer, on the board as it is now.
+/// What the session's next action would offer, on the board as it is now.
 fn open_in(session: &CallingSession) -> Vec<Tool> {
     let (board, now) = (session.project.board(), session.project.clock().now());
     let next = next_action(&board, session.id, now);

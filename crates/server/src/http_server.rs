@@ -156,7 +156,7 @@ impl HttpServer {
             let service = TowerToHyperService::new(self.router.clone());
             let connection = served.watch(http.serve_connection(TokioIo::new(stream), service));
             tokio::spawn(async move {
-                // Whoever hangs up in the middle harms nobody else.
+                // A connection that breaks off ends only itself.
                 let _ = connection.await;
                 drop(place);
             });

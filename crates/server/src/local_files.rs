@@ -1,10 +1,10 @@
-//! What lies beside the board on this machine? The output of sessions, and the repository.
+//! What is on this machine that is not on the board? The output of sessions, and the repository.
 
 use std::path::Path;
 
 use board::{Board, ProjectId, SessionId, Task};
 
-/// Whoever can look at files and git. Its functions may take a while: they are called off the runtime.
+/// Reads files and git on this machine. Its functions block, so they are called on a thread for that.
 pub trait LocalFiles: Send + Sync + std::fmt::Debug {
     /// A piece of a session's output, at most `most` bytes; `None` if there is none on this machine.
     fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage>;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use board::{AgentId, ProjectId, Session, TaskId};
 
-/// Whoever makes workspaces for agents.
+/// Makes workspaces for agents.
 #[async_trait]
 pub trait WorkspaceProvider: Send + Sync + std::fmt::Debug {
     /// Where a session works.

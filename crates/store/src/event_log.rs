@@ -80,7 +80,7 @@ pub enum Damage {
     Altered { seq: Seq },
     /// The snapshot taken at this event does not match its checksum.
     Snapshot { seq: Seq },
-    /// What the medium says of itself.
+    /// What the database reports about itself.
     Medium { detail: String },
 }
 

@@ -1,6 +1,6 @@
 //! The event log: append-only, hash-chained streams behind one contract.
 //!
-//! A *stream* is a dense sequence of events (1, 2, 3, …). Whoever appends says which event it
+//! A *stream* is a dense sequence of events (1, 2, 3, …). A writer says which event it
 //! believes to be the last; if another writer was first the append fails with
 //! [`StoreError::Conflict`] and changes nothing. That is the whole concurrency model: any number
 //! of processes may write to one stream, with no leader and no lock held between calls.

@@ -91,7 +91,7 @@ struct Reader {
 
 /// Events as they happen
 ///
-/// Each event has an `id`; whoever comes back with the last one as `Last-Event-ID` misses none and gets none twice.
+/// Each event has an `id`. A reader who comes back with the last one as `Last-Event-ID` misses none and gets none twice.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(StreamQuery, ("Last-Event-ID" = Option<String>, Header)),
     responses((status = 200, content_type = "text/event-stream", body = String))
@@ -138,9 +138,9 @@ fn no_such_event() -> Problem {
 }
 
 impl AppState {
-    /// A place where a reader can have been. From one that is yet to come, events would be missed.
+    /// A cursor that a reader can have been given. From one beyond the end of the log, events would be missed.
     async fn known(&self, person: &Person, cursor: StreamCursor) -> Result<StreamCursor, Problem> {
-        // Every event repeats it: nobody chooses how long it is.
+        // Every event repeats the cursor, so it may only name projects that exist: its length is bounded.
         let installation = self.server.installation().state();
         for (id, seq) in &cursor.0 {
             if !installation.projects.contains_key(id) {

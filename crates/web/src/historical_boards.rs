@@ -13,7 +13,7 @@ use super::ProjectRequest;
 const REMEMBERED: usize = 128;
 const REMEMBERED_BYTES: usize = 64 << 20;
 
-/// On a long way a board is remembered after this many events.
+/// While a long history is replayed, a board is remembered after this many events.
 const STRIDE: Seq = 20_000;
 
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl HistoricalBoards {
             boards.iter().map(|(_, board)| board.approximate_bytes()).sum()
         };
         while boards.len() > 1 && (boards.len() > REMEMBERED || bytes(&boards) > REMEMBERED_BYTES) {
-            // Those on the way to others are worth more than those that somebody once looked at.
+            // Boards at a stride serve many requests; the others were asked for once, and go first.
             let earlier = boards.len() - 1;
             let least = boards.iter().take(earlier).position(|(_, board)| board.seq % STRIDE != 0).unwrap_or(0);
             boards.remove(least);

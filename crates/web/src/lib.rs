@@ -124,7 +124,7 @@ impl AppState {
         Ok(ProjectRequest { id, project, board, now: self.server.now() })
     }
 
-    /// Is the token of somebody who came in still good?
+    /// Is the token that a person logged in with still valid?
     fn still_valid(&self, person: &Person) -> bool {
         let now = self.server.now();
         let installation = self.server.installation().state();

@@ -1,4 +1,4 @@
-//! How does somebody come in? By a link that is good once, or by showing a token (W3).
+//! How does a person log in? By a link that is good once, or with a token (W3).
 
 use askama::Template;
 use axum::Form;
@@ -85,14 +85,14 @@ impl AppState {
         let id = format!("tok_{}", &hash.0[..8]);
         let command = InstallationCommand::LogIn { with: shown.id.clone(), id, hash, expires_at: now + LOGIN };
         self.server.installation().submit(Actor::System, command).await.map_err(|error| match error {
-            // Somebody else was quicker with the same link.
+            // The same link was used a moment earlier.
             ControlError::Refused(_) => self.wrong_code(language),
             error => failed(error),
         })?;
         Ok(secret)
     }
 
-    /// Whoever has a right code is never slowed down: nobody guesses 256 bits.
+    /// A right code is never slowed down: 256 random bits cannot be guessed.
     fn wrong_code(&self, language: Language) -> Problem {
         let tried = self.attempts.attempt(&(), self.server.now());
         let (status, detail) = match (tried, language) {

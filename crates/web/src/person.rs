@@ -18,10 +18,10 @@ pub(super) fn cookie_name(headers: &HeaderMap) -> String {
     format!("saihai_{}", port.unwrap_or("web"))
 }
 
-/// The language that somebody chose.
+/// The cookie with the chosen language.
 pub(super) const LANGUAGE: &str = "saihai_language";
 
-/// Somebody who has logged in.
+/// A person who has logged in.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
     pub(crate) name: String,
@@ -80,7 +80,7 @@ impl Person {
     }
 }
 
-/// Somebody who may change things.
+/// A person who may change things.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner(pub(crate) Person);
 
@@ -119,7 +119,7 @@ impl FromRequestParts<AppState> for Owner {
 }
 
 impl AppState {
-    /// Whoever sent these headers.
+    /// The person who sent these headers.
     pub(super) async fn person(&self, headers: &HeaderMap) -> Result<Person, Problem> {
         let language = language_of(headers);
         let installation = self.server.installation().newest().await;

@@ -1,4 +1,4 @@
-//! Is a task one that somebody searches for? One answer for pages and programs.
+//! Does a task match a search? One answer for pages and programs.
 
 use board::Task;
 

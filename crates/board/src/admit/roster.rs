@@ -68,7 +68,7 @@ impl AdmitContext<'_> {
         })
     }
 
-    /// An agent that has such work cannot leave, or change its rank: nobody would ever finish it.
+    /// An agent that has such work cannot leave or change its rank: its work would never be finished.
     fn has_no(&self, id: &AgentId, such: impl Fn(&Task) -> bool) -> Result<(), Refusal> {
         let tasks: Vec<TaskId> =
             self.board.open_tasks(id).iter().filter(|task| such(task)).map(|task| task.id).collect();

@@ -20,14 +20,14 @@ use crate::task::{Status, Task};
 use crate::verdict::{self, Children, Evidence, Policy};
 use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp};
 
-/// The next instant at which time alone changes something, so that nobody has to poll.
+/// The next instant at which time alone changes something. The writer sleeps until then instead of polling.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
     let leases = board.index.leases.get_min().map(|(until, _)| *until).into_iter();
     let messages = waiting_messages(board).map(|message| message.at + board.settings.limits.message_ttl);
     leases.chain(messages).min().map(|at| at + crate::Span(1))
 }
 
-/// Messages from the owner that nobody has read yet, and that can still expire.
+/// Messages from the owner that are unread and can still expire.
 fn waiting_messages(board: &crate::Board) -> impl Iterator<Item = &crate::Message> {
     let answered = |to: &Party| match to {
         Party::Agent(agent) => board.agents.get(agent).is_some_and(|agent| agent.chat.live.is_some()),
@@ -304,7 +304,7 @@ impl AdmitContext<'_> {
         end: &ProcessEnd,
         workspace: Option<&WorkspaceFacts>,
     ) -> Result<Option<Verdict>, Refusal> {
-        // Whoever was told to stop is not judged by what came of it (L4), unless it is merged already.
+        // A session that was told to stop is not judged by its work (L4), unless that is merged already.
         let merged = workspace.is_some_and(|facts| matches!(facts.merge, Merge::Merged { .. }));
         if task.status != Status::InProgress || (!merged && interrupt(self.board, session).is_some()) {
             return Ok(Some(Verdict::None(Inconclusive::Stopped)));
@@ -375,7 +375,7 @@ impl AdmitContext<'_> {
         Ok(happened)
     }
 
-    /// What a verdict does to its task. A task that somebody moved meanwhile is left where it is.
+    /// What a verdict does to its task. A task that was moved meanwhile is left where it is.
     fn concluded(&self, session: &Session, task: &Task, verdict: Verdict) -> Vec<EventKind> {
         let mut happened = vec![EventKind::Judged { session: session.id, verdict: Some(verdict.clone()) }];
         let ours = task.status == Status::InProgress && task.assignee.as_ref() == Some(&session.agent);

@@ -31,8 +31,8 @@ impl AdmitContext<'_> {
         Ok(if session.fetched { Vec::new() } else { vec![EventKind::TaskFetched { session: session.id }] })
     }
 
-    /// Gives the next step. A step that was given too often without a new fact parks the work
-    /// instead (G2). Steps that only repeat themselves until the agent leaves are not recorded.
+    /// Gives the next action. An action that was given too often without a new fact blocks the work
+    /// instead (G2). Actions that only repeat themselves until the agent leaves are not recorded.
     pub(super) fn next_action(&self) -> AdmitResult {
         let session = self.session()?;
         let (action, _) = next_action(self.board, session.id, self.now)?;

@@ -50,7 +50,7 @@ impl Fold<'_> {
 
     fn fresh_session(&self, claimed: &Claimed<'_>) -> Session {
         let at = self.event.at;
-        // Nobody reports the model, or the start, of a session that is driven by hand.
+        // The start of a session that is driven by hand is not reported: it runs from its claim on.
         let status = match claimed.driver {
             Driver::Runner { .. } => SessionStatus::Starting,
             Driver::Attached | Driver::Hand => SessionStatus::Running,

@@ -12,7 +12,7 @@ use crate::{AgentId, Generation, Party, TaskId};
 pub(super) enum ChangeScope {
     /// A new fact about the task (A3).
     Fact,
-    /// A fact that its parent's manager, and whoever waits for the task, may have to act upon (A1.7).
+    /// A fact that the manager of its parent, and of tasks that depend on it, may have to act upon (A1.7).
     Change,
 }
 

@@ -1,4 +1,4 @@
-//! What is happening, in a line for people? Told from events alone, whoever caused them.
+//! What is happening, in a line for people? Made from the events alone, by whatever entry point they came.
 
 use super::instructions::feedback;
 use super::{Phrase, list, phrase};
@@ -50,7 +50,7 @@ impl EventFormatter<'_> {
                 self.line(Tone::Quiet, phrase("{0} is given to {1}", "{0} を {1} に割り当て"), &[task, agent])
             }
             EventKind::TaskAssigned { task, assignee: None } => {
-                self.line(Tone::Quiet, phrase("{0} is given to nobody", "{0} の割り当てを解除"), &[task])
+                self.line(Tone::Quiet, phrase("{0} is unassigned", "{0} の割り当てを解除"), &[task])
             }
             EventKind::DependenciesChanged { task, added, removed } => {
                 let said = [("+", added), ("−", removed)]
@@ -123,7 +123,7 @@ impl EventFormatter<'_> {
                 self.line(Tone::Plain, phrase("the project is paused", "プロジェクトを一時停止"), &[])
             }
             EventKind::ProjectResumed => {
-                self.line(Tone::Plain, phrase("the project goes on", "プロジェクトを再開"), &[])
+                self.line(Tone::Plain, phrase("the project is resumed", "プロジェクトを再開"), &[])
             }
             EventKind::PasskeySet { .. }
             | EventKind::BranchRecorded { .. }

@@ -1,4 +1,4 @@
-//! Which next step does a refusal name (M4)?
+//! Which next action does a refusal name (M4)?
 
 use super::{Audience, Phrase, phrase};
 use crate::Language;
@@ -15,7 +15,7 @@ impl Refusal {
     }
 }
 
-/// An agent's next step is nearly always to ask; here are the exceptions.
+/// An agent's next action is nearly always to ask; here are the exceptions.
 fn for_agents(because: &RefusalReason) -> Phrase {
     use RefusalReason as B;
     match because {

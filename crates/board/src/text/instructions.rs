@@ -114,7 +114,7 @@ fn opening(answer: &Answer, language: Language) -> String {
         ),
         NextAction::Rework => say(
             phrase(
-                "Your task came back. Mend exactly what was wrong.",
+                "Your task was sent back. Fix exactly what was wrong.",
                 "タスクが差し戻されました。指摘された点を直してください。",
             ),
             &[],

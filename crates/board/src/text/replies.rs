@@ -9,11 +9,11 @@ use crate::{Board, Completion, Language};
 pub fn authenticated(named: bool, language: Language) -> String {
     let phrase = match named {
         true => phrase(
-            "You are known now. Pass session_token to every call. Call get_next_action, do exactly what it says, and call it again, until it tells you to log out.",
+            "You are authenticated. Pass session_token to every call. Call get_next_action, do exactly what it says, and call it again, until it tells you to log out.",
             "認証されました。以後の呼び出しには必ず session_token を付けてください。get_next_action を呼び、その指示どおりに行い、logout を指示されるまで繰り返してください。",
         ),
         false => phrase(
-            "You are known now. Call get_next_action, do exactly what it says, and call it again, until it tells you to log out.",
+            "You are authenticated. Call get_next_action, do exactly what it says, and call it again, until it tells you to log out.",
             "認証されました。get_next_action を呼び、その指示どおりに行い、logout を指示されるまで繰り返してください。",
         ),
     };

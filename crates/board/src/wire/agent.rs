@@ -8,7 +8,7 @@ use crate::board::Board;
 use crate::coordination::Staffing;
 use crate::{AgentId, SessionId, TaskId};
 
-/// Somebody on the roster.
+/// An agent on the roster.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Agent {
     pub id: AgentId,

@@ -17,7 +17,7 @@ pub struct Message {
     pub related_task_id: Option<TaskId>,
     pub at: Timestamp,
     pub read: bool,
-    /// Nobody came to read it in time.
+    /// It was not read in time.
     pub expired: bool,
 }
 

@@ -76,7 +76,7 @@ impl Authenticate {
         let tried = state.attempts.attempt(&whose, state.server.now());
         tried.map_err(|seconds| refuse(RefusalReason::TooManyTries { seconds }))?;
         let hash = known.as_ref().and_then(|known| known.agent.passkey.clone());
-        // Slow on purpose, so not on a thread that serves others; and as slow if there is nobody.
+        // Slow on purpose, so not on a thread of the runtime; and just as slow if there is no such agent.
         let matching = tokio::task::spawn_blocking(move || match hash {
             Some(hash) => passkey_matches(&passkey, &hash),
             None => passkey_hash(&passkey).is_err(),

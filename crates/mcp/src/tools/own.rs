@@ -1,4 +1,4 @@
-//! What an agent does about itself: its next step, its task, its report.
+//! What an agent does about itself: its next action, its task, its report.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl ToolHandler for GetNextAction {
     }
 }
 
-/// The next step; if that is to wait for a message, what there is when one arrives, at the end of
+/// The next action; if that is to wait for a message, what there is when one arrives, at the end of
 /// the wait, or when the server closes or the client has gone.
 async fn next_or_wait(call: &Call, session: &CallingSession, longest: Duration) -> Result<Arc<Answer>, ControlError> {
     let answer = session.project.next_action_on(Arc::clone(&session.board), session.id).await?;

@@ -1,4 +1,4 @@
-//! What can be seen of tasks, and done to them, by whoever works.
+//! What can agents see of tasks, and do with them?
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::{Head, NewEvent, Store, StoreError, StoredEvent, StreamName};
 async fn append_at_last(store: &dyn Store, events: Vec<NewEvent>) -> Head {
     loop {
         let seq = store.head(&project()).await.unwrap().seq;
-        // Somebody else may come in between, also where the store itself never waits.
+        // Lets the other writers run in between, also where the store itself never waits.
         yield_now().await;
         match store.append(&project(), seq, events.clone()).await {
             Ok(head) => return head,

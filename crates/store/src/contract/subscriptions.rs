@@ -59,7 +59,7 @@ pub async fn subscriber_sees_foreign_appends(storage: &impl Storage) {
     told(&mut other, 5).await;
 }
 
-/// E7: whoever lost the connection is told what was appended meanwhile, and what comes after.
+/// E7: after a lost connection the subscriber is told what was appended meanwhile, and what comes after.
 pub async fn subscription_outlives_a_lost_connection(storage: &impl Storage) {
     let (one, two) = (storage.handle().await, storage.handle().await);
     let mut mine = one.subscribe(&project()).await.unwrap();

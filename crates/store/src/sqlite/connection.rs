@@ -35,7 +35,7 @@ impl Pool {
         &self.path
     }
 
-    /// A connection for whoever keeps it.
+    /// A connection that the caller keeps.
     pub(super) fn take(&self) -> Result<Connection, StoreError> {
         let idle = self.idle().pop();
         idle.map_or_else(|| connect(&self.path), Ok).map_err(|error| self.failure(error))

@@ -1,4 +1,4 @@
-//! Who wants to know of new events, and how do they hear of those of other processes?
+//! Who is told of new events, also of those that other processes appended?
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
@@ -23,7 +23,7 @@ pub(super) struct Watch {
 #[derive(Default)]
 struct State {
     ends: BTreeMap<StreamName, watch::Sender<Seq>>,
-    /// There while somebody subscribes.
+    /// Present while there are subscribers.
     poller: Option<Poller>,
 }
 
@@ -98,7 +98,7 @@ impl Watch {
         }
     }
 
-    /// Forgets streams that nobody watches any more, and the thread with the last of them.
+    /// Drops streams without subscribers; with the last one the thread ends.
     fn is_wanted(&self) -> bool {
         let mut state = self.state();
         state.ends.retain(|_, end| end.receiver_count() > 0);

@@ -118,7 +118,7 @@ impl WriterThread {
 }
 
 fn answer(job: Job, outcome: Outcome) {
-    // Whoever no longer waits does not want to know.
+    // The caller may have stopped waiting.
     drop(job.reply.send(outcome));
 }
 

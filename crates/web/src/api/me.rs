@@ -15,7 +15,7 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(me))
 }
 
-/// Whoever asks.
+/// The person who asks.
 #[derive(Debug, Serialize, ToSchema)]
 struct Me {
     name: String,

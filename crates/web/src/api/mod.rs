@@ -73,7 +73,7 @@ pub(crate) struct Path<T>(pub(crate) T);
 #[from_request(via(axum::extract::Query), rejection(Problem))]
 pub(crate) struct Query<T>(pub(crate) T);
 
-/// Where nothing can be asked for, what is asked for is refused too.
+/// An address that takes no query: any parameter is refused.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoQuery {}

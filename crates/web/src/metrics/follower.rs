@@ -1,4 +1,5 @@
-//! What do events count for? Each is counted once, whoever wrote it, from the start of this process on.
+//! Which metrics follow from events? Each event is counted once, whichever process wrote it, from the start of
+//! this process on.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -58,7 +58,7 @@ pub(super) async fn measure(path: Option<MatchedPath>, request: Request, next: N
     response
 }
 
-/// Of those that anybody could make up, all are one.
+/// Methods that a client made up are counted as one, so that they cannot fill the metrics.
 fn method(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

@@ -155,7 +155,7 @@ pub(super) struct MoveButton {
 }
 
 impl MoveButton {
-    /// What somebody may do; a viewer nothing.
+    /// The moves that a person may make; none for a viewer.
     pub(super) fn all(board: &Board, person: &Person, task: &Task, merged: bool, now: Timestamp) -> Vec<Self> {
         if !person.is_owner() {
             return Vec::new();
@@ -270,7 +270,7 @@ pub(super) fn columns(
         let cards = column.iter().take(most).map(|task| card(task)).collect();
         Column { status, name: status_word(status, language), count: column.len(), cards, more_link: String::new() }
     };
-    // Nobody has to look at a column for what has not happened.
+    // A column is left out while nothing is in it.
     let rare = |status| matches!(status, Status::Failed | Status::Cancelled | Status::Blocked);
     let worth = |column: &Column| column.count > 0 || !rare(column.status) || board.tasks.is_empty();
     by_status.into_iter().map(shown).filter(worth).collect()

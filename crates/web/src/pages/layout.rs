@@ -127,7 +127,7 @@ pub(super) struct NavLink {
     pub(super) count: usize,
 }
 
-/// Somebody who looks at pages. Who is not logged in is led to where that is done.
+/// A person who opens a page. One who is not logged in is sent to the login page.
 #[derive(Debug)]
 pub(super) struct PageUser(pub(super) Person);
 

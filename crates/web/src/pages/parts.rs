@@ -184,7 +184,7 @@ impl TaskLink {
     }
 }
 
-/// How somebody's work stands, with its evidence and its age.
+/// How a task stands, with its evidence and its age.
 #[derive(Clone, Debug, Template)]
 #[template(
     source = r#"<span class="note {{ tone }}">{{ text }}{% if let Some(age) = since %}{% if self.apart() %} ·{% endif %} {{ age }}{% endif %}</span>"#,

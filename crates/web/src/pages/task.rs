@@ -198,7 +198,7 @@ pub(super) async fn task(
 }
 
 impl AppState {
-    /// Was its branch merged by somebody? Only asked where it could finish the task.
+    /// Is its branch in the target? Only asked where that could finish the task.
     async fn finished(&self, person: &Person, open: &ProjectRequest, task: &Task) -> bool {
         if task.status != Status::InProgress || task.live.is_some() || task.is_step() || !person.is_owner() {
             return false;
@@ -210,14 +210,14 @@ impl AppState {
     }
 }
 
-/// The task given to somebody else than now, to see whether that may be.
+/// A command that gives the task to another agent, to see whether that would be allowed.
 fn assign(board: &Board, task: &Task) -> Command {
     let other = board.agents.values().find(|agent| agent.active && task.assignee.as_ref() != Some(agent.id()));
     let assignee = if task.assignee.is_some() { None } else { other.map(|agent| agent.id().clone()) };
     Command::AssignTask { task: task.id, assignee, forced: false }
 }
 
-/// Whoever has the task, if messages reach it.
+/// The assignee, if messages reach it.
 fn hears(board: &Board, task: &Task) -> Option<String> {
     let agent = board.active_agent(task.assignee.as_ref()?)?;
     (agent.spec.mode == Mode::Guided).then(|| agent.id().to_string())

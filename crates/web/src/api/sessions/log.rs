@@ -42,7 +42,7 @@ pub(super) struct LogQuery {
 
 /// What a session's process has printed
 ///
-/// The newest 16 MiB are kept. Whoever reads on from `end` misses nothing.
+/// The newest 16 MiB are kept. Reading on from `end` misses nothing.
 #[utoipa::path(
     get, path = "/projects/{project}/sessions/{session}/log", tag = "sessions",
     params(("project" = String, Path), ("session" = String, Path), LogQuery),

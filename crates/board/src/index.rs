@@ -15,8 +15,8 @@ pub(crate) struct Index {
     pub(crate) open_by_assignee: OrdMap<AgentId, OrdSet<TaskId>>,
     /// Tasks (not steps) in progress that have no live session: one may have to be started.
     pub(crate) unattended: OrdSet<TaskId>,
-    /// How many tasks and steps have each status.
-    pub(crate) by_status: OrdMap<Status, u32>,
+    /// How many tasks and steps have each status, in the order of [`Status::ALL`].
+    pub(crate) by_status: [u32; Status::ALL.len()],
     /// Every event about a task, oldest first.
     pub(crate) events_by_task: OrdMap<TaskId, Vector<Seq>>,
     /// Every session of a task, oldest first.
@@ -34,28 +34,36 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// To be called before a task changes its status, assignee or live session, ...
-    pub(crate) fn remove_task(&mut self, task: &Task) {
-        if let Some(agent) = &task.assignee {
-            remove_from(&mut self.open_by_assignee, agent, &task.id);
+    pub(crate) fn add_task(&mut self, task: &Task) {
+        self.by_status[task.status as usize] += 1;
+        if let Some(agent) = open_for(task) {
+            self.open_by_assignee.entry(agent.clone()).or_default().insert(task.id);
         }
-        self.unattended.remove(&task.id);
-        if let Some(count) = self.by_status.get_mut(&task.status) {
-            *count -= 1;
+        if is_unattended(task) {
+            self.unattended.insert(task.id);
         }
     }
 
-    /// ... and afterwards.
-    pub(crate) fn add_task(&mut self, task: &Task) {
-        *self.by_status.entry(task.status).or_default() += 1;
-        if task.kind == Kind::Step {
-            return;
+    /// A task's status, assignee or live session may have changed. Only what really did is touched: every change of
+    /// a shared map copies a part of it.
+    pub(crate) fn change_task(&mut self, before: &Task, after: &Task) {
+        if before.status != after.status {
+            self.by_status[before.status as usize] -= 1;
+            self.by_status[after.status as usize] += 1;
         }
-        if let (Some(agent), false) = (&task.assignee, task.is_settled()) {
-            self.open_by_assignee.entry(agent.clone()).or_default().insert(task.id);
+        let (left, joined) = (open_for(before), open_for(after));
+        if left != joined {
+            if let Some(agent) = left {
+                remove_from(&mut self.open_by_assignee, agent, &before.id);
+            }
+            if let Some(agent) = joined {
+                self.open_by_assignee.entry(agent.clone()).or_default().insert(after.id);
+            }
         }
-        if task.status == Status::InProgress && task.live.is_none() {
-            self.unattended.insert(task.id);
+        match (is_unattended(before), is_unattended(after)) {
+            (false, true) => drop(self.unattended.insert(after.id)),
+            (true, false) => drop(self.unattended.remove(&after.id)),
+            (true, true) | (false, false) => {}
         }
     }
 
@@ -116,6 +124,15 @@ impl Index {
             self.unread_from_owner.remove(id);
         }
     }
+}
+
+/// The agent among whose open tasks it is.
+fn open_for(task: &Task) -> Option<&AgentId> {
+    task.assignee.as_ref().filter(|_| task.kind == Kind::Task && !task.is_settled())
+}
+
+fn is_unattended(task: &Task) -> bool {
+    task.kind == Kind::Task && task.status == Status::InProgress && task.live.is_none()
 }
 
 /// The position of the first message after `id`.

@@ -190,10 +190,9 @@ impl Fold<'_> {
     /// Changes what the index knows of a task: its status, assignee or live session.
     fn indexed_task(&mut self, id: TaskId, change: impl FnOnce(&mut Task)) {
         let Some(before) = self.board.tasks.get(&id).cloned() else { return };
-        self.board.index.remove_task(&before);
         self.task(id, change);
         if let Some(after) = self.board.tasks.get(&id) {
-            self.board.index.add_task(after);
+            self.board.index.change_task(&before, after);
         }
     }
 

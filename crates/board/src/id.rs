@@ -18,6 +18,25 @@ pub struct BadId {
     pub expected: &'static str,
 }
 
+/// An id is a text in JSON.
+macro_rules! text_schema {
+    ($name:ident) => {
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string" })
+            }
+        }
+    };
+}
+
 /// A number that is written with a prefix (`tsk_12`) and read with or without it.
 macro_rules! numbered_id {
     ($(#[$meta:meta])* $name:ident, $prefix:literal, $expected:literal) => {
@@ -49,19 +68,7 @@ macro_rules! numbered_id {
             }
         }
 
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string" })
-            }
-        }
+        text_schema!($name);
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -113,19 +120,7 @@ macro_rules! named_id {
             }
         }
 
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string" })
-            }
-        }
+        text_schema!($name);
 
         impl $name {
             pub fn as_str(&self) -> &str {

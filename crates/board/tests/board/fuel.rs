@@ -5,7 +5,7 @@ use board::{
     RemainingFuel, Span, Status, StopCause, TaskId, left,
 };
 
-use crate::team::{Team, creating, saving, writing};
+use crate::team::{Team, assigning, creating, saving, writing};
 use crate::world::{World, owner};
 use Status::{Blocked, InProgress, Todo};
 
@@ -39,6 +39,21 @@ fn last_call_parks_the_task_with_the_limit_as_reason() {
     team.world.leave(worker);
     team.world.pass(Span::minutes(10));
     assert_eq!(team.world.staff("w1").reason, Reason::BlockedWithoutInProgress);
+}
+
+/// G1: a call costs one call, whatever it leads to.
+#[test]
+fn call_with_several_effects_costs_one_call() {
+    let mut team = Team::of(World::new());
+    let lead = Actor::Session(team.lead);
+    let child = team.world.create(&lead, &["one more"])[0];
+    let before = team.world.session(team.lead).calls;
+    let events = team.world.must(&lead, assigning(child, "w1"));
+    assert_eq!(
+        events.iter().map(|event| (event.name(), event.continues)).collect::<Vec<_>>(),
+        [("task_assigned", false), ("task_moved", true)]
+    );
+    assert_eq!(team.world.session(team.lead).calls, before + 1);
 }
 
 /// G1: calls that leave no event are counted too, however many at once.

@@ -6,7 +6,7 @@ use board::{
 };
 
 use crate::team::{claiming, merged};
-use crate::world::{World, agent, owner, roster, runner};
+use crate::world::{World, agent, owner, roster, runner, spec};
 
 /// S1, F85: of eight claims for one task exactly one wins.
 #[test]
@@ -220,4 +220,26 @@ fn stopping_an_attached_session_ends_it_if_nobody_is_there() {
     assert_eq!(world.session(session).end.as_ref().map(|end| end.reason), Some(EndReason::Stopped));
     assert_eq!(world.task(task).used.attempts, 0);
     attach(&mut world);
+}
+
+/// N3: whatever entrance a roster or a limit comes by, a manager is guided and splits work, and limits make sense.
+#[test]
+fn roster_and_limits_are_judged_by_the_board() {
+    let world = World::new();
+    let with = |change: fn(&mut board::AgentSpec)| {
+        let mut agents = roster();
+        change(spec(&mut agents, "lead"));
+        Command::ApplyRoster { agents }
+    };
+    let one_shot = with(|lead| lead.mode = board::Mode::OneShot);
+    let never = with(|lead| lead.decompose = board::Decompose::Never);
+    for command in [one_shot, never] {
+        assert_eq!(world.refused(&owner(), command), Code::InvalidArgument);
+    }
+    let mut settings = (*world.board.settings).clone();
+    settings.limits.max_children = 21;
+    assert_eq!(
+        world.refusal(&owner(), &Command::Configure { settings: Box::new(settings) }),
+        board::RefusalReason::LimitOutOfRange { name: "max_children", least: 1, most: 20 }.into()
+    );
 }

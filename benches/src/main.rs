@@ -20,6 +20,10 @@ use std::time::Duration;
 
 use clap::Parser;
 
+/// The one of the program that is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measure what Saihai costs
 #[derive(Parser)]
 struct Arguments {

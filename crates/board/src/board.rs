@@ -161,15 +161,9 @@ impl Board {
         self.index.by_status[status as usize] as usize
     }
 
-    /// Every event about a task, oldest first.
-    pub fn events_of(&self, task: TaskId) -> impl DoubleEndedIterator<Item = Seq> + '_ {
-        self.index.events_by_task.get(&task).into_iter().flatten().copied()
-    }
-
     /// Every session of a task, oldest first.
-    pub fn sessions_of(&self, task: TaskId) -> impl DoubleEndedIterator<Item = &Session> {
-        let ids = self.index.sessions_by_task.get(&task).into_iter().flatten();
-        ids.filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
+    pub fn sessions_of(&self, task: &Task) -> impl DoubleEndedIterator<Item = &Session> {
+        task.sessions.iter().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
     }
 
     /// Sessions of an agent that are starting, running, or being verified.

@@ -4,9 +4,9 @@
 use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Purpose, Session};
+use crate::session::Session;
 use crate::task::{Kind, Status, Task};
-use crate::{Agent, AgentId, Message, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
+use crate::{Agent, AgentId, Message, MessageId, Party, SessionId, TaskId, Timestamp};
 
 /// Everything here can be computed from the rest of the board; a test does, and compares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,10 +17,6 @@ pub(crate) struct Index {
     pub(crate) unattended: OrdSet<TaskId>,
     /// How many tasks and steps have each status, in the order of [`Status::ALL`].
     pub(crate) by_status: [u32; Status::ALL.len()],
-    /// Every event about a task, oldest first.
-    pub(crate) events_by_task: OrdMap<TaskId, Vector<Seq>>,
-    /// Every session of a task, oldest first.
-    pub(crate) sessions_by_task: OrdMap<TaskId, Vector<SessionId>>,
     /// Live sessions by agent.
     pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
     /// How many of the live sessions work on a task.
@@ -67,22 +63,12 @@ impl Index {
         }
     }
 
-    pub(crate) fn add_event(&mut self, task: TaskId, seq: Seq) {
-        let events = self.events_by_task.entry(task).or_default();
-        if events.last() != Some(&seq) {
-            events.push_back(seq);
-        }
-    }
-
     pub(crate) fn add_session(&mut self, session: &Session) {
         let live = self.live_by_agent.entry(session.agent.clone()).or_default();
         if live.insert(session.id).is_some() {
             return;
         }
-        if let Purpose::Task(task) = session.purpose {
-            self.sessions_by_task.entry(task).or_default().push_back(session.id);
-            self.live_task_sessions += 1;
-        }
+        self.live_task_sessions += u32::from(session.task().is_some());
         self.move_lease(session.id, None, session.lease_until);
     }
 

@@ -1,5 +1,6 @@
 //! What is a task?
 
+use imbl::Vector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -166,6 +167,10 @@ pub struct Task {
     pub updated_at: Timestamp,
     /// Since when it has its status.
     pub status_at: Timestamp,
+    /// Every session of it, oldest first.
+    pub sessions: Vec<SessionId>,
+    /// Every event about it, oldest first.
+    pub events: Vector<Seq>,
 }
 
 impl Task {

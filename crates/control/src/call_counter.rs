@@ -2,7 +2,7 @@
 //! answers) are counted here and written to the board together.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use board::{Board, NextAction, Seq, SessionId, Span, Timestamp, calls_left};
 
@@ -51,11 +51,17 @@ pub(crate) enum Flush {
     Now(PendingCalls),
 }
 
+/// What the board does not know of a session.
+#[derive(Debug, Default)]
+struct SessionCalls {
+    pending: Option<PendingCalls>,
+    /// What it was told last.
+    answer: Option<Arc<CachedAnswer>>,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct CallCounter {
-    sessions: Mutex<HashMap<SessionId, PendingCalls>>,
-    /// What each session was told last.
-    answers: Mutex<HashMap<SessionId, CachedAnswer>>,
+    sessions: Mutex<HashMap<SessionId, SessionCalls>>,
 }
 
 impl CallCounter {
@@ -64,14 +70,12 @@ impl CallCounter {
         if sessions.len() > SESSIONS {
             sessions.retain(|id, _| board.session(*id).is_ok_and(board::Session::is_live));
         }
-        let pending = sessions.entry(session).or_insert(PendingCalls { calls: 0, repeated: None, since: now });
+        let known = sessions.entry(session).or_default();
+        let pending = known.pending.get_or_insert(PendingCalls { calls: 0, repeated: None, since: now });
         pending.add(call);
         let spent = board.session(session).is_ok_and(|session| calls_left(board, session) <= pending.total());
         let due = pending.total() >= MOST || now - pending.since >= AT_LEAST_EVERY;
-        if !spent && !due {
-            return Flush::Later;
-        }
-        match sessions.remove(&session) {
+        match known.pending.take_if(|_| spent || due) {
             Some(pending) if spent => Flush::Now(pending),
             Some(pending) => Flush::Soon(pending),
             None => Flush::Later,
@@ -79,38 +83,32 @@ impl CallCounter {
     }
 
     /// What the session was told on this very board, if that still holds.
-    pub(crate) fn cached(&self, session: SessionId, seq: Seq) -> Option<CachedAnswer> {
-        self.answers().get(&session).filter(|cached| cached.given.seq == seq && cached.timeless).cloned()
+    pub(crate) fn cached(&self, session: SessionId, seq: Seq) -> Option<Arc<CachedAnswer>> {
+        let sessions = self.lock();
+        let answer = sessions.get(&session)?.answer.as_ref()?;
+        (answer.given.seq == seq && answer.timeless).then(|| Arc::clone(answer))
     }
 
-    pub(crate) fn remember(&self, session: SessionId, cached: CachedAnswer) -> CachedAnswer {
-        let mut answers = self.answers();
-        if answers.len() > SESSIONS {
-            answers.clear();
-        }
-        answers.insert(session, cached.clone());
-        cached
-    }
-
-    fn answers(&self) -> MutexGuard<'_, HashMap<SessionId, CachedAnswer>> {
-        self.answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    pub(crate) fn remember(&self, session: SessionId, answer: &Arc<CachedAnswer>) {
+        self.lock().entry(session).or_default().answer = Some(Arc::clone(answer));
     }
 
     /// How often a step was given again that the board does not know of.
     pub(crate) fn repeats(&self, session: SessionId, action: NextAction) -> u32 {
-        let repeated = self.lock().get(&session).and_then(|pending| pending.repeated);
+        let repeated = self.lock().get(&session).and_then(|known| known.pending?.repeated);
         repeated.filter(|(known, _)| *known == action).map_or(0, |(_, times)| times)
     }
 
     pub(crate) fn take(&self, session: SessionId) -> Option<PendingCalls> {
-        self.lock().remove(&session)
+        self.lock().get_mut(&session)?.pending.take()
     }
 
-    pub(crate) fn take_all(&self) -> HashMap<SessionId, PendingCalls> {
-        std::mem::take(&mut *self.lock())
+    pub(crate) fn take_all(&self) -> Vec<(SessionId, PendingCalls)> {
+        let sessions = std::mem::take(&mut *self.lock());
+        sessions.into_iter().filter_map(|(id, known)| Some((id, known.pending?))).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, PendingCalls>> {
-        self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, SessionCalls>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

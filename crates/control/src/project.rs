@@ -29,7 +29,7 @@ pub struct Control {
 
 impl std::fmt::Debug for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Control").field("attendance", &self.lifetime).finish_non_exhaustive()
+        f.debug_struct("Control").field("lifetime", &self.lifetime).finish_non_exhaustive()
     }
 }
 
@@ -222,10 +222,11 @@ impl Project {
         };
         let cached = match self.calls.cached(session, board.seq) {
             Some(cached) => cached,
-            None => match CachedAnswer::on(&board, session, now)? {
-                Some(cached) => self.calls.remember(session, cached),
-                None => return Ok(None),
-            },
+            None => {
+                let Some(answer) = CachedAnswer::on(&board, session, now)?.map(Arc::new) else { return Ok(None) };
+                self.calls.remember(session, &answer);
+                answer
+            }
         };
         if let Call::Repeated(action) = cached.call
             && self.calls.repeats(session, action) >= cached.left

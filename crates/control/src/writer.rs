@@ -232,8 +232,9 @@ impl<D: Decider> WriterTask<D> {
     /// Judges commands, commits, then answers all of them.
     async fn decide(&mut self, requests: Vec<Submitted<D>>) {
         let outcome = loop {
-            let batch = self.judge(&requests);
-            match self.commit(&batch).await {
+            let mut batch = self.judge(&requests);
+            let encoded = std::mem::take(&mut batch.encoded);
+            match self.commit(encoded).await {
                 Ok(head) => break Ok((batch, head)),
                 Err(StoreError::Conflict { .. }) => {
                     if let Err(error) = self.catch_up().await {
@@ -290,12 +291,12 @@ impl<D: Decider> WriterTask<D> {
         batch
     }
 
-    /// Appends the batch. A batch without events was judged too: it counts only if no other
+    /// Appends the events of a batch. A batch without events was judged too: it counts only if no other
     /// process has written meanwhile.
-    async fn commit(&self, batch: &Batch<D>) -> Result<Head, StoreError> {
+    async fn commit(&self, events: Vec<NewEvent>) -> Result<Head, StoreError> {
         let expected = self.committed.seq();
-        if !batch.encoded.is_empty() {
-            return self.store.append(&self.stream, expected, batch.encoded.clone()).await;
+        if !events.is_empty() {
+            return self.store.append(&self.stream, expected, events).await;
         }
         let head = self.store.head(&self.stream).await?;
         if head.seq == expected { Ok(head) } else { Err(StoreError::Conflict { expected, actual: head.seq }) }

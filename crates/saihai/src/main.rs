@@ -20,6 +20,10 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::show::Format;
 
+/// A call over HTTP allocates on one thread and frees on another, which the system's allocator serialises.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     if let Some(exit) = internal_command(&arguments) {

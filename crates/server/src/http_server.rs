@@ -76,7 +76,7 @@ pub struct HttpServer {
 
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Door").field("url", &self.url()).finish_non_exhaustive()
+        f.debug_struct("HttpServer").field("url", &self.url()).finish_non_exhaustive()
     }
 }
 

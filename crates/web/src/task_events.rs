@@ -1,6 +1,6 @@
-//! What has happened to a task? Its events, found by the index that the board keeps.
+//! What has happened to a task? Its events, by the numbers that it keeps.
 
-use board::{Board, Event, Seq, TaskId};
+use board::{Event, Seq, Task};
 use control::{ControlError, Project};
 
 /// Events that are read together although some between them are not wanted: one read of a few too many is
@@ -10,12 +10,11 @@ const GAP: Seq = 32;
 /// The newest events about a task before `before`, newest first, at most `limit`.
 pub(super) async fn newest_events(
     project: &Project,
-    board: &Board,
-    task: TaskId,
+    task: &Task,
     before: Seq,
     limit: usize,
 ) -> Result<Vec<(Seq, Event)>, ControlError> {
-    let mut wanted: Vec<Seq> = board.events_of(task).rev().skip_while(|seq| *seq >= before).take(limit).collect();
+    let mut wanted: Vec<Seq> = task.events.iter().rev().copied().skip_while(|seq| *seq >= before).take(limit).collect();
     wanted.reverse();
     let mut found = Vec::with_capacity(wanted.len());
     for run in wanted.chunk_by(|one, next| next - one <= GAP) {

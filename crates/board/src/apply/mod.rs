@@ -20,7 +20,7 @@ pub fn apply(board: &mut Board, event: &Event) {
     let mut fold = Fold { board, event };
     fold.count_call();
     fold.fold();
-    fold.index_event();
+    fold.add_to_tasks();
 }
 
 /// One event being folded.
@@ -207,11 +207,16 @@ impl Fold<'_> {
         }
     }
 
-    /// Adds the event to the history of every task it is about.
-    fn index_event(&mut self) {
+    /// Adds the event to every task it is about.
+    fn add_to_tasks(&mut self) {
+        let seq = self.board.seq;
         let of_session = self.event.what.session().and_then(|id| self.board.sessions.get(&id)?.task());
         for task in self.event.what.tasks().into_iter().chain(of_session) {
-            self.board.index.add_event(task, self.board.seq);
+            self.task(task, |task| {
+                if task.events.last() != Some(&seq) {
+                    task.events.push_back(seq);
+                }
+            });
         }
     }
 

@@ -36,6 +36,7 @@ impl Fold<'_> {
         match claimed.purpose {
             Purpose::Task(task) => self.indexed_task(task, |task| {
                 task.live = Some(id);
+                task.sessions.push(id);
                 task.generation = claimed.generation;
                 task.used.sessions += 1;
                 task.waiting_since = None;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use imbl::Vector;
+
 use super::Fold;
 use crate::event::{CreatedTask, TaskEdit};
 use crate::task::{Block, Conclusion, Kind, Status, Task, Used, Watermarks};
@@ -81,6 +83,8 @@ impl Fold<'_> {
             created_at: at,
             updated_at: at,
             status_at: at,
+            sessions: Vec::new(),
+            events: Vector::new(),
         }
     }
 

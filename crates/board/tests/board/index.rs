@@ -18,11 +18,11 @@ pub(crate) fn check(board: &Board, log: &[Event]) {
     let found = board.tasks.values().map(AsRef::as_ref).filter(attended).map(|task| task.id);
     assert_eq!(unattended, found.collect::<Vec<_>>());
     let about = events_by_task(board, log);
-    for task in board.tasks.keys() {
-        let sessions: Vec<_> = board.sessions_of(*task).map(|session| session.id).collect();
-        let found = board.sessions.values().filter(|session| session.task() == Some(*task)).map(|session| session.id);
-        assert_eq!(sessions, found.collect::<Vec<_>>(), "{task}");
-        assert_eq!(board.events_of(*task).collect::<Vec<_>>(), about[task], "{task}");
+    for (id, task) in &board.tasks {
+        let sessions: Vec<_> = board.sessions_of(task).map(|session| session.id).collect();
+        let found = board.sessions.values().filter(|session| session.task() == Some(*id)).map(|session| session.id);
+        assert_eq!(sessions, found.collect::<Vec<_>>(), "{id}");
+        assert!(task.events.iter().eq(&about[id]), "{id}: {:?}", task.events);
     }
     let mut live: Vec<_> = board.all_live_sessions().map(|session| session.id).collect();
     live.sort();

@@ -60,8 +60,16 @@ impl HeadCache {
     pub(super) fn query(&self, pool: &Pool, stream: &StreamName) -> Result<Head, StoreError> {
         let before = self.state().header_or_open(pool);
         let head = pool.with(|conn| reader::head(conn, stream))?;
-        self.state().learn(before, stream, head);
+        self.state().learn(before, [(stream.clone(), head)]);
         Ok(head)
+    }
+
+    /// Queries all heads again, after this process has written. Otherwise everybody who asks next would have to leave
+    /// the runtime's thread. What cannot be queried now is queried by whoever asks.
+    pub(super) fn refresh(&self, conn: &Connection) {
+        let Some(before) = self.state().index.as_ref().and_then(WalIndex::header) else { return };
+        let Ok(heads) = reader::heads(conn) else { return };
+        self.state().learn(Some(before), heads);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -70,9 +78,9 @@ impl HeadCache {
 }
 
 impl State {
-    /// Remembers a head that was queried between two equal readings of the header: nobody wrote in
-    /// between, so the head belongs to that header.
-    fn learn(&mut self, before: Option<Header>, stream: &StreamName, head: Head) {
+    /// Remembers heads that were queried between two equal readings of the header: nobody wrote in
+    /// between, so the heads belong to that header.
+    fn learn(&mut self, before: Option<Header>, heads: impl IntoIterator<Item = (StreamName, Head)>) {
         if before.is_none() || self.index.as_ref().and_then(WalIndex::header) != before {
             return;
         }
@@ -80,7 +88,7 @@ impl State {
             self.header = before;
             self.heads.clear();
         }
-        self.heads.insert(stream.clone(), head);
+        self.heads.extend(heads);
     }
 
     /// The header as it is now. The index is opened only by a process that asks often.

@@ -51,7 +51,7 @@ impl SqliteStore {
     }
 
     async fn write(&self, stream: &StreamName, work: Work) -> Result<Head, StoreError> {
-        let start = || Writer::start(Arc::clone(&self.pool), Arc::clone(&self.watch));
+        let start = || Writer::start(Arc::clone(&self.pool), Arc::clone(&self.watch), Arc::clone(&self.heads));
         self.writer.get_or_init(start).write(stream.clone(), work).await
     }
 

@@ -25,15 +25,23 @@ pub(super) enum Found {
 
 pub(super) fn stream(conn: &Connection, name: &StreamName) -> rusqlite::Result<Option<Stream>> {
     conn.prepare_cached("SELECT id, seq, hash FROM streams WHERE name = ?1")?
-        .query_row([name.as_str()], |row| {
-            let head = Head { seq: unsigned(row, 1)?, hash: Hash::from_bytes(row.get(2)?) };
-            Ok(Stream { id: row.get(0)?, head })
-        })
+        .query_row([name.as_str()], |row| Ok(Stream { id: row.get(0)?, head: head_in(row)? }))
         .optional()
+}
+
+/// The head in the second and third column.
+fn head_in(row: &Row<'_>) -> rusqlite::Result<Head> {
+    Ok(Head { seq: unsigned(row, 1)?, hash: Hash::from_bytes(row.get(2)?) })
 }
 
 pub(super) fn head(conn: &Connection, name: &StreamName) -> rusqlite::Result<Head> {
     Ok(stream(conn, name)?.map_or(Head::EMPTY, |stream| stream.head))
+}
+
+pub(super) fn heads(conn: &Connection) -> rusqlite::Result<Vec<(StreamName, Head)>> {
+    conn.prepare_cached("SELECT name, seq, hash FROM streams")?
+        .query_map((), |row| Ok((StreamName::named(row.get::<_, String>(0)?), head_in(row)?)))?
+        .collect()
 }
 
 pub(super) fn streams(conn: &Connection) -> rusqlite::Result<Vec<StreamName>> {

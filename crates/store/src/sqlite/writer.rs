@@ -9,6 +9,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use tokio::sync::oneshot;
 
 use super::connection::Pool;
+use super::head_cache::HeadCache;
 use super::reader::{self, Stream, signed};
 use super::watch::Watch;
 use crate::{DECISIONS_KEPT, Decision, Hash, Head, NewEvent, Seq, Snapshot, StoreError, StreamName, link};
@@ -43,9 +44,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(pool: Arc<Pool>, watch: Arc<Watch>) -> Self {
+    pub(super) fn start(pool: Arc<Pool>, watch: Arc<Watch>, heads: Arc<HeadCache>) -> Self {
         let (jobs, queue) = mpsc::channel();
-        let run = move || WriterThread { pool, watch, conn: None }.run(&queue);
+        let run = move || WriterThread { pool, watch, heads, conn: None }.run(&queue);
         // Without a thread the queue is closed, and everyone who writes is told so.
         let thread = thread::Builder::new().name("store-writer".into()).spawn(run).ok();
         Self { jobs, thread }
@@ -70,6 +71,7 @@ impl Writer {
 struct WriterThread {
     pool: Arc<Pool>,
     watch: Arc<Watch>,
+    heads: Arc<HeadCache>,
     conn: Option<Connection>,
 }
 
@@ -112,6 +114,7 @@ impl WriterThread {
     fn commit(&mut self, jobs: &[Job]) -> Result<Vec<Outcome>, StoreError> {
         let mut conn = self.conn.take().map_or_else(|| self.pool.take(), Ok)?;
         let outcomes = commit(&mut conn, jobs).map_err(|error| self.pool.failure(error))?;
+        self.heads.refresh(&conn);
         self.conn = Some(conn);
         Ok(outcomes)
     }

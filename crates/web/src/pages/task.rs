@@ -153,7 +153,7 @@ pub(super) async fn task(
     let task = board.task(id).map_err(refused(&person))?;
     let merged = state.finished(&person, &open, task).await;
     let before = wanted.before.unwrap_or(Seq::MAX);
-    let events = newest_events(&open.project, board, id, before, EVENTS).await;
+    let events = newest_events(&open.project, task, before, EVENTS).await;
     let events = events.map_err(|error| error_page(&person)(person.problem(&error)))?;
     let earlier = (events.len() == EVENTS).then(|| events.last().map(|(seq, _)| *seq)).flatten();
     let refusal = may_edit(board, &person.actor(), task, now)
@@ -163,7 +163,7 @@ pub(super) async fn task(
     let explained = why(board, id, now).map_err(refused(&person))?;
     let mut above: Vec<_> = board.ancestors(task).map(|task| TaskLink::of(task, language)).collect();
     above.reverse();
-    let sessions: Vec<&Session> = board.sessions_of(id).rev().take(NEWEST).collect();
+    let sessions: Vec<&Session> = board.sessions_of(task).rev().take(NEWEST).collect();
     let examined = sessions.iter().find(|session| session.workspace.is_some());
     let admits = |command: &Command| board::admit(board, &person.actor(), command, now).is_ok();
     let part = vec![NewTask::titled("a part like no other")];

@@ -128,8 +128,8 @@ pub(super) async fn events(
     let limit = page::limit(paging.limit)?;
     let before: Option<Seq> = page::cursor(paging.after.as_deref())?;
     let open = state.project(&person, &project).await?;
-    open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
-    let found = newest_events(&open.project, &open.board, task, before.unwrap_or(Seq::MAX), limit + 1).await;
+    let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
+    let found = newest_events(&open.project, task, before.unwrap_or(Seq::MAX), limit + 1).await;
     let found = found.map_err(|error| person.problem(&error))?;
     Ok(Json(Page::of(found, limit, |(seq, _)| *seq, |(seq, event)| Event::of(seq, &event))))
 }

@@ -20,8 +20,11 @@ use crate::bench_project::{add_tasks, configure, move_to, owner, project_id, wor
 
 const CLIENTS: u32 = 8;
 const TASKS: usize = 10_000;
-const ROUNDS: u32 = 3;
-const ROUND_TIME: Duration = Duration::from_secs(3);
+/// Many short ones, so that a change in the machine's speed affects both.
+const ROUNDS: u32 = 20;
+const ROUND_TIME: Duration = Duration::from_millis(500);
+/// Every so many answers one is looked at: what the clients do is not what is measured.
+const LOOK_AT: u32 = 64;
 
 pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let home = tempfile::tempdir_in(".")?;
@@ -59,8 +62,8 @@ async fn in_rounds(path: &Path) -> anyhow::Result<Vec<Measurement>> {
         id: "P1",
         what: format!("`get_next_action` over HTTP, {CLIENTS} clients, {TASKS} tasks, beside a no-op tool"),
         measured: format!("**{:.0} %** ({:.0}/s beside {:.0}/s)", ratio * 100.0, ours / rounds, theirs / rounds),
-        budget: "≥ 70 %",
-        within_budget: ratio >= 0.7,
+        budget: "≥ 80 %",
+        within_budget: ratio >= 0.8,
     }])
 }
 
@@ -104,9 +107,11 @@ async fn calls(url: &str, tool: &str, secrets: &[String]) -> anyhow::Result<f64>
             let mut count = 0u32;
             while start.elapsed() < ROUND_TIME {
                 let reply = http.post(request.as_bytes()).await?;
-                let told = String::from_utf8_lossy(&reply.body);
-                anyhow::ensure!(told.contains("\"isError\":false"), "{} {told}", reply.head);
-                anyhow::ensure!(!told.contains("no_progress"), "{told}");
+                if count.is_multiple_of(LOOK_AT) {
+                    let told = String::from_utf8_lossy(&reply.body);
+                    anyhow::ensure!(told.contains("\"isError\":false"), "{} {told}", reply.head);
+                    anyhow::ensure!(!told.contains("no_progress"), "{told}");
+                }
                 count += 1;
             }
             Ok(count)

@@ -9,7 +9,7 @@ use board::{Board, NextAction, Seq, SessionId, Span, Timestamp, calls_left};
 use crate::cached_answer::{CachedAnswer, Call};
 
 /// Calls of one session are written when there are this many,
-const MOST: u32 = 256;
+const MOST: u32 = 1_024;
 /// or with the first call after this time, so that the "last call" on the board is not older.
 const AT_LEAST_EVERY: Span = Span::seconds(1);
 /// Above this many sessions, entries of sessions that are over are dropped.

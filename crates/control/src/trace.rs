@@ -11,9 +11,9 @@ use store::{Decision, Store, StreamName};
 use tokio::sync::{mpsc, oneshot};
 
 /// So many may be waiting; beyond that, those who record wait.
-const WAITING: usize = 4_096;
+const WAITING: usize = 8_192;
 /// How long the first waits for others: a trace is read by people, and every write costs a sync.
-const LINGER: Duration = Duration::from_millis(25);
+const LINGER: Duration = Duration::from_millis(100);
 
 /// One decision or call, as it is remembered.
 #[derive(Clone, Debug, PartialEq)]

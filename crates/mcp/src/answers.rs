@@ -1,10 +1,25 @@
 //! Which shape do answers have that only agents get (M5)? The names of the seeds, around the shapes of
 //! [`board::wire`].
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use board::wire::{Evidence, Task, TaskSummary};
-use board::{Answer, Board, Context, Outcome, Progress, Status, TaskId, Tool, instruction, say_rejection};
+use board::{Answer, Board, Context, Language, Outcome, Progress, Status, TaskId, Tool, instruction, say_rejection};
+use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// What a tool may answer with.
+pub(crate) trait IntoToolResult {
+    fn into_tool_result(self) -> CallToolResult;
+}
+
+impl<T: Serialize> IntoToolResult for T {
+    fn into_tool_result(self) -> CallToolResult {
+        CallToolResult::structured(serde_json::to_value(self).expect("answers have string keys only"))
+    }
+}
 
 /// A task with what an agent has to know of it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -64,7 +79,7 @@ pub(crate) struct NextActionAnswer {
 }
 
 impl NextActionAnswer {
-    pub(crate) fn of(answer: &Answer, language: board::Language) -> Self {
+    pub(crate) fn of(answer: &Answer, language: Language) -> Self {
         Self {
             action: answer.action.action(),
             state: answer.action.state(),
@@ -76,6 +91,43 @@ impl NextActionAnswer {
             waiting: answer.waiting.clone(),
             reason: answer.action.reason(),
         }
+    }
+}
+
+/// A next action as it is sent.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(transparent)]
+pub(crate) struct RenderedNextAction(#[schemars(with = "NextActionAnswer")] CallToolResult);
+
+impl IntoToolResult for RenderedNextAction {
+    fn into_tool_result(self) -> CallToolResult {
+        self.0
+    }
+}
+
+/// Next actions that were sent: an agent that asks again is given the same answer until the board changes, and
+/// rendering it would be most of the work.
+#[derive(Debug, Default)]
+pub(crate) struct RenderedNextActions {
+    /// By the address of the answer, which nothing else can have while the answer is kept here.
+    known: Mutex<HashMap<usize, (Arc<Answer>, RenderedNextAction)>>,
+}
+
+/// Above this many all are dropped.
+const RENDERED: usize = 1_024;
+
+impl RenderedNextActions {
+    pub(crate) fn rendered(&self, answer: Arc<Answer>, language: Language) -> RenderedNextAction {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() > RENDERED {
+            known.clear();
+        }
+        let address = Arc::as_ptr(&answer).addr();
+        let (_, rendered) = known.entry(address).or_insert_with(|| {
+            let rendered = NextActionAnswer::of(&answer, language).into_tool_result();
+            (answer, RenderedNextAction(rendered))
+        });
+        rendered.clone()
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn run(
     metrics::counter!("saihai_mcp_calls_total", "tool" => tool, "outcome" => outcome).increment(1);
     metrics::histogram!("saihai_mcp_call_seconds", "tool" => tool).record(begun.elapsed().as_secs_f64());
     match answered {
-        Ok(value) => CallToolResult::structured(value),
+        Ok(result) => result,
         Err((error, caller)) => refused(&error, &caller),
     }
 }
@@ -73,7 +73,7 @@ async fn answer(
     name: &str,
     mut arguments: JsonObject,
     gone: CancellationToken,
-) -> Result<Value, (ControlError, Arc<Caller>)> {
+) -> Result<CallToolResult, (ControlError, Arc<Caller>)> {
     let token = match arguments.remove("session_token") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(token)) => Ok(Some(token)),
@@ -137,7 +137,7 @@ async fn remember(
     session: &CallingSession,
     name: &str,
     about: JsonObject,
-    outcome: &Result<Value, ControlError>,
+    outcome: &Result<CallToolResult, ControlError>,
 ) -> Result<(), ControlError> {
     let live = session.session().is_ok_and(board::Session::can_call);
     if live && !session.is_counted() {

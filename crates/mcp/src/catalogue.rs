@@ -5,12 +5,12 @@ use std::sync::{Arc, LazyLock};
 use board::{Hierarchy, Purpose, Role, Tool};
 use control::ControlError;
 use futures::future::{BoxFuture, FutureExt as _};
-use rmcp::model::{JsonObject, ToolAnnotations};
+use rmcp::model::{CallToolResult, JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::answers::IntoToolResult;
 use super::arguments::{input_schema, output_schema, read};
 use super::call::Call;
 use super::caller::{Caller, CallingSession};
@@ -76,12 +76,12 @@ pub(crate) trait ToolHandler: DeserializeOwned + JsonSchema + Send + 'static {
     const EFFECT: Effect;
     /// For a language model: what it does and when, in a line.
     const ABOUT: &'static str;
-    type Answer: Serialize + JsonSchema + Send;
+    type Answer: IntoToolResult + JsonSchema + Send;
 
     fn run(self, call: Call) -> impl Future<Output = Result<Self::Answer, ControlError>> + Send;
 }
 
-type Run = fn(JsonObject, Call) -> BoxFuture<'static, Result<Value, ControlError>>;
+type Run = fn(JsonObject, Call) -> BoxFuture<'static, Result<CallToolResult, ControlError>>;
 
 /// A tool as the server knows it.
 pub(crate) struct Entry {
@@ -176,8 +176,7 @@ fn entry<T: ToolHandler>() -> Entry {
     let run: Run = |arguments, call| {
         async move {
             let handle: T = read(arguments)?;
-            let answer = handle.run(call).await?;
-            Ok(serde_json::to_value(answer).expect("answers have string keys only"))
+            Ok(handle.run(call).await?.into_tool_result())
         }
         .boxed()
     };

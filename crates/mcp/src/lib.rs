@@ -32,6 +32,7 @@ use server::{AttemptLimiter, HttpServer, ServerState};
 
 pub use self::page::tools_page;
 
+use self::answers::RenderedNextActions;
 use self::caller::Bearer;
 
 /// A request is text of bounded length; the largest batch of tasks is well below this.
@@ -55,6 +56,7 @@ pub(crate) struct McpState {
     pub(crate) attempts: AttemptLimiter<Option<(ProjectId, AgentId)>>,
     /// The credential of the client at the other end of stdio.
     pub(crate) stdio_bearer: Option<Bearer>,
+    pub(crate) next_actions: RenderedNextActions,
 }
 
 impl Mcp {
@@ -63,7 +65,14 @@ impl Mcp {
     }
 
     fn with_bearer(server: Arc<ServerState>, stdio_bearer: Option<Bearer>) -> Self {
-        Self { state: Arc::new(McpState { server, attempts: AttemptLimiter::default(), stdio_bearer }) }
+        Self {
+            state: Arc::new(McpState {
+                server,
+                attempts: AttemptLimiter::default(),
+                stdio_bearer,
+                next_actions: RenderedNextActions::default(),
+            }),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{Done, NextActionAnswer, TaskInfo};
+use crate::answers::{Done, RenderedNextAction, TaskInfo};
 use crate::arguments::outcomes;
 use crate::call::Call;
 use crate::caller::CallingSession;
@@ -30,14 +30,14 @@ impl ToolHandler for GetNextAction {
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Idempotent;
     const ABOUT: &'static str = "What to do next. Do it, then call this again.";
-    type Answer = NextActionAnswer;
+    type Answer = RenderedNextAction;
 
-    async fn run(self, call: Call) -> Result<NextActionAnswer, ControlError> {
+    async fn run(self, call: Call) -> Result<RenderedNextAction, ControlError> {
         let session = call.session()?;
         session.mark_counted();
         let longest = Duration::from_secs(self.timeout_seconds.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT));
         let answer = next_or_wait(&call, session, longest).await?;
-        Ok(NextActionAnswer::of(&answer, session.board.settings.language))
+        Ok(call.state.next_actions.rendered(answer, session.board.settings.language))
     }
 }
 

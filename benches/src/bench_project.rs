@@ -29,8 +29,7 @@ pub(crate) async fn open(path: &Path) -> anyhow::Result<Project> {
 /// Settings and a worker whose limits are no obstacle.
 pub(crate) async fn configure(project: &Project) -> anyhow::Result<()> {
     let mut settings = Settings::new(project_id());
-    settings.limits =
-        Limits { max_calls: u32::MAX / 2, max_repeats: u32::MAX / 2, max_sessions: 1_000, ..Limits::default() };
+    settings.limits = Limits { max_calls: 1_000_000, max_repeats: 1_000_000, max_sessions: 1_000, ..Limits::default() };
     let worker = AgentSpec { max_sessions: 1_000, decompose: Decompose::Auto, ..AgentSpec::worker(worker()) };
     project.submit(owner(), Command::Configure { settings: Box::new(settings) }).await?;
     project.submit(owner(), Command::ApplyRoster { agents: vec![worker] }).await?;

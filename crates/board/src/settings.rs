@@ -115,26 +115,50 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The numbers within which each limit makes sense.
-    fn ranges(&self) -> [(&'static str, RangeInclusive<u32>, u32); 11] {
+    /// The limits that are numbers, each with its name and the range within which it makes sense. The one list of
+    /// them, for those who read limits and for those who judge them.
+    pub fn numbers(&mut self) -> [(&'static str, RangeInclusive<u32>, &mut u32); 11] {
+        // Taken apart, so that a new limit does not compile until it is here.
+        let Self {
+            max_children,
+            max_children_ever,
+            max_depth,
+            max_attempts,
+            max_retries,
+            max_idle_sessions,
+            max_task_sessions,
+            max_calls,
+            max_messages,
+            max_repeats,
+            max_sessions,
+            lease: _,
+            attached_lease: _,
+            chat_idle: _,
+            message_ttl: _,
+            start_reminder: _,
+            backoff_first: _,
+            backoff_most: _,
+        } = self;
         [
-            ("max_children", 1..=20, self.max_children),
-            ("max_children_ever", 1..=1_000, self.max_children_ever),
-            ("max_depth", 0..=10, self.max_depth),
-            ("max_attempts", 1..=20, self.max_attempts),
-            ("max_retries", 0..=20, self.max_retries),
-            ("max_idle_sessions", 1..=100, self.max_idle_sessions),
-            ("max_task_sessions", 1..=1_000, self.max_task_sessions),
-            ("max_calls", 1..=u32::MAX, self.max_calls),
-            ("max_messages", 0..=1_000, self.max_messages),
-            ("max_repeats", 2..=u32::MAX, self.max_repeats),
-            ("max_sessions", 1..=10_000, self.max_sessions),
+            ("max_children", 1..=20, max_children),
+            ("max_children_ever", 1..=1_000, max_children_ever),
+            ("max_depth", 0..=10, max_depth),
+            ("max_attempts", 1..=20, max_attempts),
+            ("max_retries", 0..=20, max_retries),
+            ("max_idle_sessions", 1..=100, max_idle_sessions),
+            ("max_task_sessions", 1..=1_000, max_task_sessions),
+            ("max_calls", 10..=1_000_000, max_calls),
+            ("max_messages", 0..=1_000, max_messages),
+            ("max_repeats", 2..=1_000_000, max_repeats),
+            ("max_sessions", 1..=10_000, max_sessions),
         ]
     }
 
     /// The first limit that is not within its range, and that range.
     pub fn out_of_range(&self) -> Option<(&'static str, RangeInclusive<u32>)> {
-        self.ranges().into_iter().find(|(_, range, value)| !range.contains(value)).map(|(name, range, _)| (name, range))
+        let mut limits = self.clone();
+        let wrong = limits.numbers().into_iter().find(|(_, range, value)| !range.contains(value));
+        wrong.map(|(name, range, _)| (name, range))
     }
 }
 

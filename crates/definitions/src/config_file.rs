@@ -186,45 +186,16 @@ const LIMIT_KEYS: &[&str] = &[
 ];
 
 fn read_limits(limits: &mut Limits, fields: &mut Fields<'_>) {
-    // Taken apart, so that a new limit does not compile until it can be configured.
-    let Limits {
-        max_children,
-        max_children_ever,
-        max_depth,
-        max_attempts,
-        max_retries,
-        max_idle_sessions,
-        max_task_sessions,
-        max_calls,
-        max_messages,
-        max_repeats,
-        max_sessions,
-        lease,
-        attached_lease,
-        chat_idle,
-        message_ttl,
-        start_reminder,
-        backoff_first,
-        backoff_most,
-    } = limits;
-    set(max_children, fields.count("max_children", 1..=20));
-    set(max_children_ever, fields.count("max_children_ever", 1..=1000));
-    set(max_depth, fields.count("max_depth", 0..=10));
-    set(max_attempts, fields.count("max_attempts", 1..=20));
-    set(max_retries, fields.count("max_retries", 0..=20));
-    set(max_idle_sessions, fields.count("max_idle_sessions", 1..=100));
-    set(max_task_sessions, fields.count("max_task_sessions", 1..=1000));
-    set(max_calls, fields.count("max_calls", 10..=1_000_000));
-    set(max_messages, fields.count("max_messages", 0..=1000));
-    set(max_repeats, fields.count("max_repeats", 2..=100));
-    set(max_sessions, fields.count("max_sessions", 1..=10_000));
-    set(lease, span("lease", fields));
-    set(attached_lease, span("attached_lease", fields));
-    set(chat_idle, span("chat_idle", fields));
-    set(message_ttl, span("message_ttl", fields));
-    set(start_reminder, span("start_reminder", fields));
-    set(backoff_first, span("backoff_first", fields));
-    set(backoff_most, span("backoff_most", fields));
+    for (name, range, value) in limits.numbers() {
+        set(value, fields.count(name, range));
+    }
+    set(&mut limits.lease, span("lease", fields));
+    set(&mut limits.attached_lease, span("attached_lease", fields));
+    set(&mut limits.chat_idle, span("chat_idle", fields));
+    set(&mut limits.message_ttl, span("message_ttl", fields));
+    set(&mut limits.start_reminder, span("start_reminder", fields));
+    set(&mut limits.backoff_first, span("backoff_first", fields));
+    set(&mut limits.backoff_most, span("backoff_most", fields));
 }
 
 fn set<T>(setting: &mut T, given: Option<T>) {

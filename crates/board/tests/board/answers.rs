@@ -157,10 +157,10 @@ fn stopped_chat_is_told_only_to_log_out() {
 /// N1, M4: a session whose calls are spent cannot save anything any more.
 #[test]
 fn session_without_calls_is_told_only_to_log_out() {
-    let mut world = World::with(|settings, _| settings.limits.max_calls = 5);
+    let mut world = World::with(|settings, _| settings.limits.max_calls = 10);
     let task = world.started("w1");
     let session = world.enter("w1", task);
-    let left = 5 - world.session(session).calls;
+    let left = 10 - world.session(session).calls;
     world.must(&Actor::Session(session), Command::CountCalls { calls: left, repeated: None });
     check(&world, session);
     let (action, _) = world.peek(session);

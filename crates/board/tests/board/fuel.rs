@@ -20,9 +20,9 @@ fn block(reason: &str) -> Option<Block> {
     Some(Block { by: Party::System, reason: reason.into(), before: InProgress })
 }
 
-/// G1, G3: the last call is accepted and parks the task; the reason names the limit; nothing goes on.
+/// G1, G3: the last call is accepted and blocks the task; the reason names the limit; nothing goes on.
 #[test]
-fn last_call_parks_the_task_with_the_limit_as_reason() {
+fn last_call_blocks_the_task_with_the_limit_as_reason() {
     let mut team = Team::of(World::with(|settings, _| settings.limits.max_calls = 10));
     team.give("w1", team.a);
     let worker = team.world.enter("w1", team.a);
@@ -69,7 +69,7 @@ fn counted_calls_burn_fuel_without_bound_on_their_number() {
 
 /// G1, G3: the same for messages; a chat is only stopped.
 #[test]
-fn last_message_parks_the_task_and_stops_the_chat() {
+fn last_message_blocks_the_task_and_stops_the_chat() {
     let mut world = World::with(|settings, _| settings.limits.max_messages = 2);
     let task = world.started("w1");
     let (session, chat) = (world.enter("w1", task), world.chat("w1"));
@@ -168,9 +168,9 @@ fn idle_sessions_are_fuel() {
     assert_eq!((spent(&events), world.task(task).block.clone()), (vec![Fuel::IdleSessions], block("no_progress")));
 }
 
-/// G3: whatever parks a child wakes its manager.
+/// G3: whatever blocks a child wakes its manager.
 #[test]
-fn parked_child_wakes_its_manager() {
+fn blocked_child_wakes_its_manager() {
     let mut team = Team::with_a_started();
     team.world.go(&team.lead(), team.b, Status::Cancelled);
     team.leave_waiting();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answers;
+mod attaching;
 mod attempts;
 mod backoff;
 mod by_hand;

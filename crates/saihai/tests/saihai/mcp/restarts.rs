@@ -140,7 +140,7 @@ async fn next_session_goes_on_where_the_lost_one_was() {
     .await;
 }
 
-/// G2, G3: the same answer for the eighth time with nothing new between stops the session and parks
+/// G2, G3: the same answer for the eighth time with nothing new between stops the session and blocks
 /// the task, with the reason.
 #[tokio::test]
 async fn eighth_equal_answer_stops_the_session() {
@@ -152,7 +152,7 @@ async fn eighth_equal_answer_stops_the_session() {
             assert_eq!(coder.next_action().await, "create_subtasks", "time {time}");
             coder.must("list_tasks", json!({})).await;
         }
-        assert_parked(&coder.next().await, &fixture.world.json(&["task", "show", &task]));
+        assert_blocked(&coder.next().await, &fixture.world.json(&["task", "show", &task]));
         let another = json!({ "title": "late", "description": "d" });
         assert_eq!(coder.refused("create_task", another).await, "interrupted");
         assert_eq!(fixture.staffed("coder").await, ["stop", "no_progress"]);
@@ -165,7 +165,7 @@ async fn eighth_equal_answer_stops_the_session() {
 }
 
 #[track_caller]
-fn assert_parked(told: &Value, task: &Value) {
+fn assert_blocked(told: &Value, task: &Value) {
     assert_eq!([&told["action"], &told["reason"]], ["stop", "no_progress"]);
     assert_eq!([&task["status"], &task["blocked_reason"]], ["blocked", "no_progress"]);
 }
@@ -182,7 +182,7 @@ async fn another_server_does_not_begin_the_count_again() {
             assert_eq!(coder.next_action().await, "create_subtasks", "time {time}");
             fixture.replace(&mut coder).await;
         }
-        assert_parked(&coder.next().await, &fixture.world.json(&["task", "show", &task]));
+        assert_blocked(&coder.next().await, &fixture.world.json(&["task", "show", &task]));
     })
     .await;
 }

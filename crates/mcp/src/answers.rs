@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use board::wire::{Evidence, Task, TaskSummary};
-use board::{Answer, Board, Context, Language, Outcome, Progress, Status, TaskId, Tool, instruction, say_rejection};
+use board::{
+    Answer, Board, Context, Language, Outcome, Progress, Refusal, RefusalReason, Status, TaskId, Tool, instruction,
+    say_rejection,
+};
+use control::ControlError;
 use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -153,4 +157,20 @@ impl Done {
     pub(crate) fn saying(message: String) -> Self {
         Self { success: true, message }
     }
+}
+
+/// What a refusal is like on the wire.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RefusalBody {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    /// The next legal call.
+    pub(crate) hint: String,
+    /// The calls that are open now.
+    #[schemars(with = "Vec<String>")]
+    pub(crate) tools: Vec<Tool>,
+}
+
+pub(crate) fn refuse(because: RefusalReason) -> ControlError {
+    ControlError::Refused(Refusal::from(because))
 }

@@ -9,8 +9,7 @@ use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::call::refuse;
-use super::refused::RefusalBody;
+use crate::answers::{RefusalBody, refuse};
 
 /// What is wrong is said in so many characters: it quotes what was sent, however long that is.
 const LONGEST: usize = 300;

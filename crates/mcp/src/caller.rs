@@ -8,7 +8,7 @@ use control::{ControlError, Project, Receipt, session_project, token_hash};
 use http::request::Parts;
 use rmcp::model::Extensions;
 
-use super::McpState;
+use crate::McpState;
 
 /// What a client was configured with: a session's credential, a token, or an agent's passkey.
 #[derive(Clone)]

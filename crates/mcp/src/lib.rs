@@ -1,7 +1,7 @@
 //! MCP: the tools by which agents ask and are told.
 //!
-//! [`catalogue`] says which tools there are and who may call them; [`caller`] finds out who calls;
-//! [`call`] runs one call; `tools` holds what each tool does, by its subject.
+//! [`tool`] says what a tool is, `tools` holds what each one does, by its subject, and [`catalogue`] lists them;
+//! [`caller`] finds out who calls; [`run`] runs one call.
 
 mod answers;
 mod arguments;
@@ -10,6 +10,8 @@ mod caller;
 mod catalogue;
 mod page;
 mod refused;
+mod run;
+mod tool;
 mod tools;
 
 use std::net::Ipv6Addr;
@@ -34,6 +36,8 @@ pub use self::page::tools_page;
 
 use self::answers::RenderedNextActions;
 use self::caller::Bearer;
+use self::catalogue::CATALOGUE;
+use self::tool::Catalogue;
 
 /// A request is text of bounded length; the largest batch of tasks is well below this.
 const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -56,6 +60,7 @@ pub(crate) struct McpState {
     pub(crate) attempts: AttemptLimiter<Option<(ProjectId, AgentId)>>,
     /// The credential of the client at the other end of stdio.
     pub(crate) stdio_bearer: Option<Bearer>,
+    pub(crate) catalogue: &'static Catalogue,
     pub(crate) next_actions: RenderedNextActions,
 }
 
@@ -70,6 +75,7 @@ impl Mcp {
                 server,
                 attempts: AttemptLimiter::default(),
                 stdio_bearer,
+                catalogue: &CATALOGUE,
                 next_actions: RenderedNextActions::default(),
             }),
         }
@@ -121,7 +127,7 @@ impl ServerHandler for Mcp {
         let bearer = self.state.bearer_of(&context.extensions);
         let caller = self.state.caller(bearer.as_ref(), None).await;
         let caller = caller.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        let mut result = ListToolsResult::with_all_items(catalogue::listed(&caller));
+        let mut result = ListToolsResult::with_all_items(self.state.catalogue.listed(&caller));
         // The list differs by role, so a cache must not share it between callers.
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);
@@ -136,7 +142,7 @@ impl ServerHandler for Mcp {
         let bearer = self.state.bearer_of(&context.extensions);
         let arguments = request.arguments.unwrap_or_default();
         // On the heap: the SDK moves what it is given several times.
-        let result = Box::pin(call::run(&self.state, bearer, &request.name, arguments, context.ct)).await;
+        let result = Box::pin(run::run(&self.state, bearer, &request.name, arguments, context.ct)).await;
         Ok(result.into())
     }
 

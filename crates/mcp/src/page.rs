@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::catalogue::{self, AllowedCaller};
+use crate::catalogue::CATALOGUE;
+use crate::tool::AllowedCaller;
 
 /// `docs/tools.md`.
 pub fn tools_page() -> String {
@@ -14,7 +15,7 @@ pub fn tools_page() -> String {
          credential every tool but `authenticate` and `help` also takes `session_token`. A refusal is a result with \
          `isError` and `{code, message, hint, tools[]}`.\n",
     );
-    for entry in catalogue::all() {
+    for entry in CATALOGUE.all() {
         let who = who(entry.who);
         let tool = entry.shown_with_credential();
         let output = tool.output_schema.as_deref();

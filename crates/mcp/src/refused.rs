@@ -4,23 +4,11 @@
 use board::{Answer, Audience, Language, Refusal, RefusalReason, Tool, next_action};
 use control::ControlError;
 use rmcp::model::CallToolResult;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::caller::{Caller, CallingSession};
-use super::catalogue::{AllowedCaller, open_to};
-
-/// What a refusal is like on the wire.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RefusalBody {
-    code: &'static str,
-    message: String,
-    /// The next legal call.
-    hint: String,
-    /// The calls that are open now.
-    #[schemars(with = "Vec<String>")]
-    tools: Vec<Tool>,
-}
+use crate::answers::RefusalBody;
+use crate::caller::{Caller, CallingSession};
+use crate::catalogue::CATALOGUE;
+use crate::tool::AllowedCaller;
 
 pub(crate) fn refused(error: &ControlError, caller: &Caller) -> CallToolResult {
     let language = language(caller);
@@ -62,7 +50,7 @@ fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
         }
         (Caller::Nobody, _) => Vec::new(),
         (Caller::Token(_), _) => {
-            let coordinators = open_to(caller).filter(|entry| entry.who == AllowedCaller::Coordinator);
+            let coordinators = CATALOGUE.open_to(caller).filter(|entry| entry.who == AllowedCaller::Coordinator);
             coordinators.map(|entry| entry.tool).collect()
         }
     }

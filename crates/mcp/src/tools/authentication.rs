@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::McpState;
-use crate::call::{Call, refuse};
+use crate::answers::refuse;
+use crate::call::Call;
 use crate::caller::{Caller, CallingSession};
-use crate::catalogue::{self, AllowedCaller, Effect, ToolHandler};
+use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -228,15 +229,15 @@ impl ToolHandler for Help {
     type Answer = HelpAnswer;
 
     async fn run(self, call: Call) -> Result<HelpAnswer, ControlError> {
-        let open = catalogue::open_to(&call.caller);
+        let open = call.state.catalogue.open_to(&call.caller);
         let tools: Vec<_> = match &self.tool_name {
             None => open
                 .map(|entry| ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments: None })
                 .collect(),
             Some(name) => {
                 let unknown = || refuse(RefusalReason::NoSuchTool(name.chars().take(80).collect()));
-                let entry = catalogue::find(name).ok_or_else(unknown)?;
-                if !catalogue::open_to(&call.caller).any(|open| open.tool == entry.tool) {
+                let entry = call.state.catalogue.find(name).ok_or_else(unknown)?;
+                if !call.state.catalogue.open_to(&call.caller).any(|open| open.tool == entry.tool) {
                     return Err(refuse(RefusalReason::NotYourTool(entry.tool)));
                 }
                 let arguments = Some(entry.shown_to(&call.caller).schema_as_json_value());

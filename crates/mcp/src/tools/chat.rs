@@ -5,9 +5,10 @@ use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::refuse;
 use crate::arguments::TaskRef;
-use crate::call::{Call, refuse};
-use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
+use crate::call::Call;
+use crate::tool::{AllowedCaller, Effect, ToolHandler};
 use board::wire::Message;
 
 /// How much of what was said before comes with what is new.

@@ -5,8 +5,9 @@ use control::{ControlError, Project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, refuse};
-use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
+use crate::answers::refuse;
+use crate::call::Call;
+use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

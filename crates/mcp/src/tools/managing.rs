@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::own::Profile;
 use super::tasks::move_task;
 use crate::answers::Moved;
+use crate::answers::refuse;
 use crate::arguments::{TaskRef, choices, priorities};
-use crate::call::{Call, refuse};
-use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
+use crate::call::Call;
+use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ use crate::answers::{Done, RenderedNextAction, TaskInfo};
 use crate::arguments::outcomes;
 use crate::call::Call;
 use crate::caller::CallingSession;
-use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
+use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 /// Clients give up on a call after a minute (N2.5).
 const LONGEST_WAIT: u64 = 45;

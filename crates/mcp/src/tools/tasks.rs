@@ -12,11 +12,12 @@ use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::refuse;
 use crate::answers::{Moved, TaskInfo};
 use crate::arguments::{TaskRef, priorities, status, status_if_any, statuses, task_types};
-use crate::call::{Call, refuse};
+use crate::call::Call;
 use crate::caller::CallingSession;
-use crate::catalogue::{AllowedCaller, Effect, ToolHandler};
+use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 const PAGE: usize = 20;
 const LONGEST_PAGE: usize = 100;

@@ -25,6 +25,50 @@ const CRATES: [(&str, &[&str]); 11] = [
 /// Crates whose modules import each other in one direction only.
 const LAYERED: [&str; 9] = ["board", "store", "git", "control", "definitions", "server", "mcp", "web", "runner"];
 
+/// What the modules of `board` are about: data, …
+const NOUNS: [&str; 21] = [
+    "action",
+    "actor",
+    "agent",
+    "board",
+    "command",
+    "coordination",
+    "event",
+    "evidence",
+    "field",
+    "id",
+    "index",
+    "lifecycle",
+    "message",
+    "obstacle",
+    "refusal",
+    "session",
+    "settings",
+    "task",
+    "time",
+    "tool",
+    "words",
+];
+/// … and what follows from it.
+const DECISIONS: [&str; 16] = [
+    "admit",
+    "answer",
+    "apply",
+    "attach",
+    "cycles",
+    "fuel",
+    "installation",
+    "interrupt",
+    "legal_moves",
+    "next_action",
+    "readiness",
+    "snapshot",
+    "staffing",
+    "text_limits",
+    "verdict",
+    "why",
+];
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
@@ -62,6 +106,24 @@ fn modules_import_each_other_in_one_direction() {
     }
 }
 
+/// E1: inside the board nouns import no decisions, and neither imports wording.
+#[test]
+fn nouns_import_no_decisions_and_decisions_no_wording() {
+    let modules = imports(&crates().join("board").join("src"));
+    let check = |these: &[&str], allowed: &[&[&str]]| {
+        for module in these {
+            let imported = modules.get(*module).unwrap_or_else(|| panic!("board has no module `{module}`"));
+            let wrong: Vec<_> = imported.iter().filter(|name| !allowed.concat().contains(&name.as_str())).collect();
+            assert!(wrong.is_empty(), "board: `{module}` imports {wrong:?}");
+        }
+    };
+    check(&NOUNS, &[&NOUNS]);
+    check(&DECISIONS, &[&NOUNS, &DECISIONS, &["wire"]]);
+    let known: BTreeSet<&str> = [&NOUNS[..], &DECISIONS, &["text", "wire"]].concat().into_iter().collect();
+    let found: BTreeSet<&str> = modules.keys().map(String::as_str).collect();
+    assert_eq!(known, found, "every module of board is a noun, a decision, wording or a JSON shape");
+}
+
 /// The modules at the top of a crate, and which of the others each imports.
 fn imports(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let root = code(&src.join("lib.rs"));
@@ -74,7 +136,12 @@ fn imports(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
         if module == "lib" {
             continue;
         }
-        let used = used_names(&code(&file));
+        let mut used = used_names(&code(&file), "crate::");
+        // Above a module at the top is the crate.
+        let depth = relative.components().count() - usize::from(relative.ends_with("mod.rs"));
+        if depth == 1 {
+            used.extend(used_names(&code(&file), "super::"));
+        }
         let target = |name: &String| {
             let own = src.join(format!("{name}.rs")).exists() || src.join(name).is_dir();
             if own { Some(name.clone()) } else { exported.get(name).cloned() }
@@ -117,10 +184,10 @@ fn exports(root: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// The names that follow `crate::`, one by one or in braces.
-fn used_names(code: &str) -> BTreeSet<String> {
+/// The names that follow `crate::` or `super::`, one by one or in braces.
+fn used_names(code: &str, root: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for rest in code.split("crate::").skip(1) {
+    for rest in code.split(root).skip(1) {
         match rest.strip_prefix('{') {
             Some(group) => found.extend(words(group.split('}').next().unwrap_or_default())),
             None => found.extend(words(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""))),

@@ -12,7 +12,7 @@ words! {
 
 words! {
     /// Why a session was told to stop.
-    StopCause { Owner = "stopped_by_owner", Unstarted = "unstarted", Reassigned = "reassigned", NoProgress = "no_progress", FuelSpent = "fuel_spent" }
+    StopCause { Owner = "stopped_by_owner", Unstarted = "unstarted", NoProgress = "no_progress", FuelSpent = "fuel_spent" }
 }
 
 /// Why a session is interrupted. Derived from the board, and addressed to one session (F24).
@@ -112,7 +112,7 @@ impl NextAction {
         }
     }
 
-    /// Why, where the step itself does not say it.
+    /// Why, where the action itself does not say it.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Stop(interrupt) => Some(interrupt.as_str()),

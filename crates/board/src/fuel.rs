@@ -1,4 +1,4 @@
-//! What is left of each bounded allowance, and what happens when one is spent (§9)?
+//! What is left of each bounded allowance, and what happens when one is spent (G1, G2)?
 
 use schemars::JsonSchema;
 use serde::Serialize;

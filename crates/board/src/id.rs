@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The number of an event in its project's stream; the first is 1.
 pub type Seq = u64;
 
-/// An id that is not one.
+/// A text that was to be an id, and what it should have been.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
 pub struct BadId {

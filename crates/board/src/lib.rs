@@ -76,7 +76,9 @@ pub use obstacle::Obstacle;
 pub use readiness::{can_start, obstacles, waiting_to_start};
 pub use refusal::{Code, Refusal, RefusalReason};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
-pub use settings::{Check, Dod, Fuel, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, Sandbox, Settings};
+pub use settings::{
+    Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox, Settings,
+};
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
     Block, Completion, Conclusion, Context, Kind, Priority, Repairs, Status, Task, TaskType, Used, Watermarks, slug,

@@ -33,7 +33,7 @@ words! {
         Blocker = "whoever blocked it",
         /// The worker of a step's task.
         Doer = "the doer of a step",
-        /// No person or agent: it follows from evidence (§8).
+        /// No person or agent: it follows from evidence (V2).
         Verdict = "the verdict",
         /// The owner, having seen the branch in the target.
         OwnerMerged = "the owner if the branch is in the target",

@@ -57,7 +57,7 @@ pub fn next_action(board: &Board, session: SessionId, now: Timestamp) -> Result<
         task: session.task().and_then(|id| board.tasks.get(&id)).map(AsRef::as_ref),
         now,
     };
-    let found = TABLE.iter().find_map(|(id, row)| row(&view).map(|step| (step, *id)));
+    let found = TABLE.iter().find_map(|(id, row)| row(&view).map(|action| (action, *id)));
     Ok(found.unwrap_or((NextAction::LogOut, "N2.7")))
 }
 

@@ -53,7 +53,7 @@ pub struct Goal {
     pub pattern: String,
 }
 
-/// The bounded allowances of §9, and the other numbers that the rules use.
+/// The bounded allowances (G1), and the other numbers that the rules use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Unsettled children of one parent.
@@ -114,10 +114,18 @@ impl Default for Limits {
     }
 }
 
+/// What a limit is set to.
+#[derive(Debug)]
+pub enum LimitValue<'a> {
+    /// A number, and the range within which it makes sense.
+    Number(&'a mut u32, RangeInclusive<u32>),
+    Time(&'a mut Span),
+}
+
 impl Limits {
-    /// The limits that are numbers, each with its name and the range within which it makes sense. The one list of
-    /// them, for those who read limits and for those who judge them.
-    pub fn numbers(&mut self) -> [(&'static str, RangeInclusive<u32>, &mut u32); 11] {
+    /// Every limit with its name: the one list of them, for those who read limits and for those who judge them.
+    pub fn each(&mut self) -> [(&'static str, LimitValue<'_>); 18] {
+        use LimitValue::{Number, Time};
         // Taken apart, so that a new limit does not compile until it is here.
         let Self {
             max_children,
@@ -131,34 +139,42 @@ impl Limits {
             max_messages,
             max_repeats,
             max_sessions,
-            lease: _,
-            attached_lease: _,
-            chat_idle: _,
-            message_ttl: _,
-            start_reminder: _,
-            backoff_first: _,
-            backoff_most: _,
+            lease,
+            attached_lease,
+            chat_idle,
+            message_ttl,
+            start_reminder,
+            backoff_first,
+            backoff_most,
         } = self;
         [
-            ("max_children", 1..=20, max_children),
-            ("max_children_ever", 1..=1_000, max_children_ever),
-            ("max_depth", 0..=10, max_depth),
-            ("max_attempts", 1..=20, max_attempts),
-            ("max_retries", 0..=20, max_retries),
-            ("max_idle_sessions", 1..=100, max_idle_sessions),
-            ("max_task_sessions", 1..=1_000, max_task_sessions),
-            ("max_calls", 10..=1_000_000, max_calls),
-            ("max_messages", 0..=1_000, max_messages),
-            ("max_repeats", 2..=1_000_000, max_repeats),
-            ("max_sessions", 1..=10_000, max_sessions),
+            ("max_children", Number(max_children, 1..=20)),
+            ("max_children_ever", Number(max_children_ever, 1..=1_000)),
+            ("max_depth", Number(max_depth, 0..=10)),
+            ("max_attempts", Number(max_attempts, 1..=20)),
+            ("max_retries", Number(max_retries, 0..=20)),
+            ("max_idle_sessions", Number(max_idle_sessions, 1..=100)),
+            ("max_task_sessions", Number(max_task_sessions, 1..=1_000)),
+            ("max_calls", Number(max_calls, 10..=1_000_000)),
+            ("max_messages", Number(max_messages, 0..=1_000)),
+            ("max_repeats", Number(max_repeats, 2..=1_000_000)),
+            ("max_sessions", Number(max_sessions, 1..=10_000)),
+            ("lease", Time(lease)),
+            ("attached_lease", Time(attached_lease)),
+            ("chat_idle", Time(chat_idle)),
+            ("message_ttl", Time(message_ttl)),
+            ("start_reminder", Time(start_reminder)),
+            ("backoff_first", Time(backoff_first)),
+            ("backoff_most", Time(backoff_most)),
         ]
     }
 
     /// The first limit that is not within its range, and that range.
     pub fn out_of_range(&self) -> Option<(&'static str, RangeInclusive<u32>)> {
-        let mut limits = self.clone();
-        let wrong = limits.numbers().into_iter().find(|(_, range, value)| !range.contains(value));
-        wrong.map(|(name, range, _)| (name, range))
+        self.clone().each().into_iter().find_map(|(name, value)| match value {
+            LimitValue::Number(value, range) if !range.contains(value) => Some((name, range)),
+            LimitValue::Number(..) | LimitValue::Time(_) => None,
+        })
     }
 }
 

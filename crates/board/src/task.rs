@@ -107,7 +107,7 @@ pub struct Watermarks {
     pub step_added: Seq,
 }
 
-/// What has been used of the task's fuel (§9).
+/// What has been used of the task's fuel (G1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
     /// Rejected attempts since the task was last retried or reopened.

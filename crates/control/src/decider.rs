@@ -74,7 +74,7 @@ impl Decider for Board {
     fn snapshot_every(&self) -> Seq {
         // A task keeps the numbers of its events, so the snapshot grows with them too, only less.
         let size = (self.tasks.len() + self.sessions.len() + self.messages.len()) as Seq;
-        (size / 8 + self.seq / 32).max(1_000)
+        (size / 8 + self.seq / 64).max(1_000)
     }
 
     fn due(&self) -> Option<(Timestamp, Command)> {

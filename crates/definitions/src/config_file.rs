@@ -1,8 +1,8 @@
 //! What does `.saihai/config.yaml` set?
 
 use board::{
-    Check, Completion, Dod, Goal, GoalType, Isolation, Language, Limits, MergeStrategy, ProjectId, Sandbox, Settings,
-    Span, TaskType,
+    Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, ProjectId, Sandbox,
+    Settings, Span, TaskType,
 };
 
 use crate::fields::Fields;
@@ -106,7 +106,8 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
     if let Some(mut types) = fields.fields_any("task_types") {
         settings.goals = goals(&mut types);
     }
-    if let Some(mut limits) = fields.fields("limits", LIMIT_KEYS) {
+    let known = Limits::default().each().map(|(name, _)| name);
+    if let Some(mut limits) = fields.fields("limits", &known) {
         read_limits(&mut settings.limits, &mut limits);
     }
     settings
@@ -164,38 +165,13 @@ fn goal(node: Node, report: &mut ProblemReport) -> Option<Goal> {
     Some(Goal { kind: kind?, pattern: pattern? })
 }
 
-const LIMIT_KEYS: &[&str] = &[
-    "max_children",
-    "max_children_ever",
-    "max_depth",
-    "max_attempts",
-    "max_retries",
-    "max_idle_sessions",
-    "max_task_sessions",
-    "max_calls",
-    "max_messages",
-    "max_repeats",
-    "max_sessions",
-    "lease",
-    "attached_lease",
-    "chat_idle",
-    "message_ttl",
-    "start_reminder",
-    "backoff_first",
-    "backoff_most",
-];
-
 fn read_limits(limits: &mut Limits, fields: &mut Fields<'_>) {
-    for (name, range, value) in limits.numbers() {
-        set(value, fields.count(name, range));
+    for (name, value) in limits.each() {
+        match value {
+            LimitValue::Number(value, range) => set(value, fields.count(name, range)),
+            LimitValue::Time(value) => set(value, span(name, fields)),
+        }
     }
-    set(&mut limits.lease, span("lease", fields));
-    set(&mut limits.attached_lease, span("attached_lease", fields));
-    set(&mut limits.chat_idle, span("chat_idle", fields));
-    set(&mut limits.message_ttl, span("message_ttl", fields));
-    set(&mut limits.start_reminder, span("start_reminder", fields));
-    set(&mut limits.backoff_first, span("backoff_first", fields));
-    set(&mut limits.backoff_most, span("backoff_most", fields));
 }
 
 fn set<T>(setting: &mut T, given: Option<T>) {

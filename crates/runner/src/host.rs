@@ -124,7 +124,7 @@ impl RunnerHost {
             wall: job.wall,
             stall: None,
             grace: GRACE,
-            interrupt: false,
+            ends_on_sigint: false,
             secrets: Vec::new(),
             client: None,
         };

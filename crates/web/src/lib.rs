@@ -1,12 +1,11 @@
 //! Pages and an HTTP API for people, over the same commands as every other entry point.
 //!
 //! [`request_guard`] decides which requests come in, [`person`] who sent them, `api` answers programs and
-//! `pages` people. Pages keep themselves up to date with [`event_stream`] and change things through the API, so there
+//! `pages` people. Pages keep themselves up to date with `api::event_stream` and change things through the API, so there
 //! is one way for each change.
 
 mod api;
 mod assets;
-mod event_stream;
 mod historical_boards;
 mod login;
 mod merge_queue;

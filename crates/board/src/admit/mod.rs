@@ -1,11 +1,11 @@
 //! May this command happen, and what happens then? The decider (E1).
 
-mod bounds;
 mod moves;
 mod roster;
 mod sessions;
 mod talk;
 mod tasks;
+mod truncate;
 mod workflow;
 
 use crate::action::StopCause;
@@ -241,8 +241,8 @@ fn block_for_fuel(task: &Task, fuel: Fuel) -> EventKind {
     }
 }
 
-/// Tells the session that holds a task to stop.
-fn stop_holder(task: &Task, cause: StopCause) -> Option<EventKind> {
+/// Tells the live session of a task to stop.
+fn stop_live_session(task: &Task, cause: StopCause) -> Option<EventKind> {
     task.live.map(|session| EventKind::StopRequested { session, cause })
 }
 

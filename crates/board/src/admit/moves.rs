@@ -1,6 +1,6 @@
 //! May this task change its status?
 
-use super::{AdmitContext, AdmitResult, stop_holder, under_judgement};
+use super::{AdmitContext, AdmitResult, stop_live_session, under_judgement};
 use crate::action::StopCause;
 use crate::command::Destination;
 use crate::event::EventKind;
@@ -168,7 +168,7 @@ impl AdmitContext<'_> {
         };
         let mut happened = vec![moved(task, to)];
         if to == Status::Todo && task.status == Status::InProgress {
-            happened.extend(stop_holder(task, StopCause::Unstarted));
+            happened.extend(stop_live_session(task, StopCause::Unstarted));
         }
         if to == Status::Cancelled {
             let below = self.board.descendants(task).into_iter().filter_map(|id| self.board.tasks.get(&id));

@@ -1,6 +1,6 @@
 //! May this session begin, go on, end; and what does its end mean for its task?
 
-use super::{AdmitContext, AdmitResult, block_for_fuel, bounds};
+use super::{AdmitContext, AdmitResult, block_for_fuel, truncate};
 use crate::action::StopCause;
 use crate::apply::apply;
 use crate::attach;
@@ -256,9 +256,9 @@ impl AdmitContext<'_> {
         if session.end.is_none() {
             happened.push(EventKind::ProcessEnded {
                 session: session.id,
-                end: bounds::end(end),
+                end: truncate::end(end),
                 dod_result: None,
-                artifacts: bounds::files(artifacts),
+                artifacts: truncate::files(artifacts),
                 usage,
             });
         }
@@ -290,7 +290,7 @@ impl AdmitContext<'_> {
             return Err(RefusalReason::StaleSession(id).into());
         };
         let task = self.board.task(task)?;
-        let facts = bounds::facts(facts);
+        let facts = truncate::facts(facts);
         let verdict = self.judge(session, task, end, Some(&facts))?;
         let mut happened = vec![EventKind::WorkspaceExamined { session: id, facts: Box::new(facts) }];
         happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
@@ -366,9 +366,9 @@ impl AdmitContext<'_> {
         }
         let mut happened = vec![EventKind::ProcessEnded {
             session: id,
-            end: bounds::end(end),
+            end: truncate::end(end),
             dod_result: Some(dod_result),
-            artifacts: bounds::files(artifacts),
+            artifacts: truncate::files(artifacts),
             usage: None,
         }];
         happened.extend(self.concluded(session, task, verdict));

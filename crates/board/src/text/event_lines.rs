@@ -58,7 +58,7 @@ impl EventFormatter<'_> {
                 let said = said.join(" ");
                 self.line(Tone::Quiet, phrase("{0} waits for: {1}", "{0} の依存: {1}"), &[task, &said.trim()])
             }
-            // To assign it does that too.
+            // Assigning a task moves it so, and has a line of its own.
             EventKind::TaskMoved { from: Status::Backlog, to: Status::Todo, .. } => Vec::new(),
             EventKind::TaskMoved { task, to, by, reason, .. } => self.moved(*task, *to, by, reason.as_deref()),
             EventKind::SessionClaimed { session, agent, purpose, .. } => match purpose.task() {

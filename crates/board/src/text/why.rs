@@ -146,7 +146,7 @@ fn reason_phrase(reason: Reason) -> Phrase {
         Reason::ProjectFull => {
             phrase("the project has as many sessions as it may", "プロジェクトのセッション数が上限です")
         }
-        Reason::CoolingDown => phrase("it is pausing", "待機中です"),
+        Reason::CoolingDown => phrase("its next session waits", "次のセッションは待機中です"),
         Reason::FuelSpent => phrase("its sessions are used up", "セッション数の上限に達しました"),
         Reason::ProjectPaused => phrase("the project is paused", "プロジェクトが一時停止中です"),
         Reason::Held => phrase("something above it is not in progress", "上位のタスクが進行中ではありません"),

@@ -1,4 +1,4 @@
-//! The table tests of the core: every requirement of §4 to §9 that is decided without IO.
+//! The table tests of the core: every requirement that is decided without IO.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -18,7 +18,7 @@ const BEDROCK_KEYS: [&str; 4] =
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let mut launch = program::launch(assignment, VENDOR.find(assignment)?);
-    launch.interrupt = true;
+    launch.ends_on_sigint = true;
     launch.stdin = Some(launch.prompt(assignment));
     launch.arguments(["-p", "--output-format", "stream-json", "--verbose"]);
     // The project's settings are copied into the workspace; the user's own are not for agents.

@@ -15,7 +15,7 @@ const VENDOR: VendorProgram = VendorProgram { name: "Codex", program: "codex", p
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let found = VENDOR.find(assignment)?;
     let mut launch = program::launch(assignment, native(&found).unwrap_or(found));
-    launch.interrupt = true;
+    launch.ends_on_sigint = true;
     launch.stdin = Some(launch.prompt(assignment));
     // Its own sandbox does not nest in ours.
     launch.arguments(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]);

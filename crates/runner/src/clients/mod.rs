@@ -67,7 +67,7 @@ pub struct Launch {
     /// Values that must not appear in its log.
     pub secrets: Vec<String>,
     /// It ends well on SIGINT, and not on SIGTERM.
-    pub interrupt: bool,
+    pub ends_on_sigint: bool,
 }
 
 /// Why it cannot be started, and what to do about it.
@@ -151,7 +151,7 @@ impl fmt::Debug for User {
 /// Without the values of variables and what is in the files (S4).
 impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, arguments, env, files, stdin, readable, logins, secrets: _, interrupt } = self;
+        let Self { program, arguments, env, files, stdin, readable, logins, secrets: _, ends_on_sigint } = self;
         let files: Vec<_> = files.iter().map(|(path, _)| path).collect();
         f.debug_struct("Launch")
             .field("program", program)
@@ -161,7 +161,7 @@ impl fmt::Debug for Launch {
             .field("stdin", stdin)
             .field("readable", readable)
             .field("logins", logins)
-            .field("interrupt", interrupt)
+            .field("ends_on_sigint", ends_on_sigint)
             .finish_non_exhaustive()
     }
 }

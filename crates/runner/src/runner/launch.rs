@@ -113,7 +113,7 @@ impl Inner {
             wall: Duration::from_secs(spec.timeout.into()),
             stall: Some(Duration::from_secs(spec.stall_timeout.into())),
             grace: GRACE,
-            interrupt: launch.interrupt,
+            ends_on_sigint: launch.ends_on_sigint,
             secrets,
             client: Some(spec.client),
         };

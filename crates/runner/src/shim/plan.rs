@@ -33,7 +33,7 @@ pub struct ShimPlan {
     /// Between asking it to end and ending it.
     pub grace: Duration,
     /// It ends well on SIGINT, and not on SIGTERM.
-    pub interrupt: bool,
+    pub ends_on_sigint: bool,
     /// Values that must not appear in the log.
     pub secrets: Vec<String>,
     /// Whose output it is; `None` if it is not read for meaning.

@@ -285,7 +285,7 @@ impl<'a> ClientProcess<'a> {
         self.ending = Some((cause, Instant::now() + self.plan.grace));
         let init = self.init.id();
         let clients: Vec<_> = descendants(std::process::id()).into_iter().filter(|pid| *pid != init).collect();
-        signal_all(&clients, if self.plan.interrupt { Signal::INT } else { Signal::TERM });
+        signal_all(&clients, if self.plan.ends_on_sigint { Signal::INT } else { Signal::TERM });
     }
 
     fn read(&mut self, stderr: bool) {

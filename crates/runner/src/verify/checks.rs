@@ -31,7 +31,7 @@ impl Examiner<'_> {
             return Ok(Vec::new());
         }
         // A process left over from an earlier run must not change the files under this one.
-        kill_marked(&self.spawn()).await;
+        kill_marked(&self.spawn_marker()).await;
         let copy = self.verification_copy(commit).await?;
         let mut results = Vec::new();
         if let Some(setup) = &dod.setup {
@@ -46,7 +46,7 @@ impl Examiner<'_> {
         Ok(results)
     }
 
-    fn spawn(&self) -> String {
+    fn spawn_marker(&self) -> String {
         format!("{}-check", self.host.spawn_marker(self.work.task.id))
     }
 
@@ -60,7 +60,7 @@ impl Examiner<'_> {
         self.host.grant_common_access(&mut policy, settings, &[&copy.tree, &copy.home, &copy.temporary]);
         let directory = self.host.paths.session(self.work.session).join("check");
         let job = SandboxJob {
-            spawn: &self.spawn(),
+            spawn: &self.spawn_marker(),
             directory: &directory,
             program: Path::new("/bin/sh"),
             arguments: vec!["-c".into(), command.to_owned()],

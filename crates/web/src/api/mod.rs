@@ -6,6 +6,7 @@
 mod agents;
 mod described;
 mod document;
+mod event_stream;
 mod events;
 mod me;
 mod memory;
@@ -25,8 +26,8 @@ use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::AppState;
 use super::problem::Problem;
-use super::{AppState, event_stream};
 
 pub(super) use self::document::served;
 

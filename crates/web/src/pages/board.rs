@@ -19,7 +19,7 @@ use crate::search::Search;
 const SHOWN: usize = 50;
 const MORE: usize = 500;
 
-/// More than this in a picture is none any more.
+/// With more tasks than this the graph cannot be read, and is not drawn.
 const DRAWN: usize = 150;
 
 /// What is looked for.

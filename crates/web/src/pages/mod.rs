@@ -1,7 +1,7 @@
 //! What do people see? Pages, rendered here and kept up by the browser.
 //!
-//! Each file is a page with its own URL. A page only shows: what it offers to do is what the board would
-//! admit, and it is done through the API.
+//! Most files are a page with its own URL; `layout`, `parts`, `graph` and `ansi` are what pages are made of. A page
+//! only shows: what it offers to do is what the board would admit, and it is done through the API.
 
 mod agents;
 mod ansi;

@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use server::ProjectFollower;
 use utoipa::IntoParams;
 
-use super::AppState;
-use super::api::Query;
-use super::person::Person;
-use super::problem::Problem;
+use super::Query;
+use crate::AppState;
+use crate::person::Person;
+use crate::problem::Problem;
 
 /// Events that are read at once for one reader.
 const PAGE: usize = 64;

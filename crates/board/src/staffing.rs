@@ -80,6 +80,7 @@ pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staf
         Some(Interrupt::Stopped(cause)) => match cause {
             StopCause::Owner => Reason::StoppedByOwner,
             StopCause::Unstarted => Reason::Unstarted,
+            StopCause::Reassigned => Reason::Reassigned,
             StopCause::NoProgress => Reason::NoProgress,
             StopCause::FuelSpent => Reason::FuelSpent,
         },

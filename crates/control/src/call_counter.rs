@@ -112,3 +112,27 @@ impl CallCounter {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use board::{NextAction, Timestamp};
+
+    use super::{Call, PendingCalls};
+
+    /// G1, G2: equal answers in a row are counted as repeats, everything else as calls.
+    #[test]
+    fn equal_answers_in_a_row_are_repeats() {
+        let mut pending = PendingCalls { calls: 0, repeated: None, since: Timestamp(0) };
+        let (work, wait) = (Call::Repeated(NextAction::Work), Call::Repeated(NextAction::Wait));
+        for (call, calls, repeated) in [
+            (work, 0, Some((NextAction::Work, 1))),
+            (work, 0, Some((NextAction::Work, 2))),
+            (Call::Other, 1, Some((NextAction::Work, 2))),
+            (wait, 3, Some((NextAction::Wait, 1))),
+        ] {
+            pending.add(call);
+            assert_eq!((pending.calls, pending.repeated), (calls, repeated));
+        }
+        assert_eq!(pending.total(), 4);
+    }
+}

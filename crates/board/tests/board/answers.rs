@@ -87,7 +87,7 @@ fn calls(world: &World, session: SessionId, tool: Tool, action: NextAction) -> O
 }
 
 /// Every step there is; a new one does not compile until it is here.
-fn every_step(subtask: board::TaskId) -> Vec<NextAction> {
+pub(crate) fn every_step(subtask: board::TaskId) -> Vec<NextAction> {
     use NextAction as S;
     let mut steps = vec![S::ReportModel];
     loop {
@@ -236,4 +236,31 @@ fn manager_with_blocked_children_can_still_report_that_it_is_blocked() {
     team.world.report(team.lead, Outcome::Blocked);
     team.world.leave(team.lead);
     assert_eq!(team.world.task(team.top).status, Status::Blocked);
+}
+
+/// N1: how far the work is counts every child by its status.
+#[test]
+fn progress_counts_steps_by_their_status() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let me = Actor::Session(session);
+    let steps = world.create(&me, &["a", "b", "c", "d", "e"]);
+    for (step, to) in [(0, Status::Done), (1, Status::Failed), (2, Status::Blocked)] {
+        world.go(&me, steps[step], Status::InProgress);
+        world.go(&me, steps[step], to);
+    }
+    world.go(&me, steps[3], Status::InProgress);
+    let (action, _) = world.peek(session);
+    let progress = Answer::of(&world.board, session, action, world.now).unwrap().progress.unwrap();
+    let expected = board::Progress { total: 5, done: 1, in_progress: 1, unstarted: 1, blocked: 1, failed: 1 };
+    assert_eq!(progress, expected);
+}
+
+/// N1: who is to assign and then start is offered both, though a start is refused before.
+#[test]
+fn starting_is_offered_although_assigning_comes_first() {
+    let team = Team::new();
+    let offered = |action| Answer::of(&team.world.board, team.lead, action, team.world.now).unwrap().tools;
+    assert!(offered(NextAction::Start).contains(&Tool::UpdateTaskStatus));
 }

@@ -210,3 +210,22 @@ fn manager_whose_last_done_child_vanished_is_rejected() {
     let nothing = team.world.refusal(&team.lead(), &crate::team::reporting(Outcome::Success));
     assert_eq!(*nothing.0, board::RefusalReason::NothingDone { task: top });
 }
+
+/// S5: what the checks and the merge came to is one word; the worst counts.
+#[test]
+fn checks_come_to_one_word() {
+    let check = |outcome| CheckResult { name: "tests_pass".into(), outcome, output: String::new() };
+    for (outcomes, word) in [
+        (vec![CheckOutcome::Pass], DodResult::NotNeeded),
+        (vec![CheckOutcome::Pass, CheckOutcome::Fail], DodResult::Failed),
+        (vec![CheckOutcome::Fail, CheckOutcome::TimedOut], DodResult::Timeout),
+        (vec![CheckOutcome::TimedOut, CheckOutcome::DidNotRun], DodResult::Error),
+    ] {
+        let mut world = World::new();
+        let task = world.started("w1");
+        let session = world.enter("w1", task);
+        let checks = outcomes.iter().map(|outcome| check(*outcome)).collect();
+        world.deliver(session, WorkspaceFacts { checks, merge: Merge::NotTried, ..merged() });
+        assert_eq!(world.session(session).dod_result, Some(word), "{outcomes:?}");
+    }
+}

@@ -111,3 +111,16 @@ fn message_has_a_reader_and_a_length() {
     assert_eq!(world.cannot(chat, say(Party::Owner, " ")), Code::InvalidArgument);
     world.must(&Actor::Session(chat), say(Party::Owner, &"字".repeat(4_000)));
 }
+
+/// F86: a waiting chat acknowledges what it was shown with one event, and asks again without any.
+#[test]
+fn waiting_acknowledges_once() {
+    let mut world = World::new();
+    let chat = world.chat("w1");
+    let me = Actor::Session(chat);
+    world.report_model(chat);
+    world.must(&me, Command::ShowMessages);
+    assert_eq!(world.must(&me, Command::NextAction).len(), 1);
+    assert_eq!(world.board.agent(&agent("w1")).unwrap().read_upto, MessageId(1));
+    assert!(world.must(&me, Command::NextAction).is_empty());
+}

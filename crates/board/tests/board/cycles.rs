@@ -141,3 +141,23 @@ proptest! {
         }
     }
 }
+
+/// L5: the tasks of one batch wait for each other by their places in it, and not in a circle.
+#[test]
+fn batch_may_be_a_chain_and_not_a_circle() {
+    let world = World::new();
+    let batch = |on: [Option<usize>; 3]| {
+        let task = |(n, on): (usize, Option<usize>)| {
+            let dependencies = on.map(DependsOn::New).into_iter().collect();
+            NewTask { dependencies, ..NewTask::titled(format!("task {n}")) }
+        };
+        let tasks = on.into_iter().enumerate().map(task).collect();
+        Command::CreateTasks { parent: None, tasks, key: None }
+    };
+    for chain in [[None, Some(0), Some(1)], [Some(1), Some(2), None], [Some(2), None, Some(1)]] {
+        assert!(world.allows(&owner(), &batch(chain)), "{chain:?}");
+    }
+    for circle in [[Some(1), Some(2), Some(0)], [Some(1), Some(0), None], [None, Some(2), Some(1)]] {
+        assert_eq!(world.refused(&owner(), batch(circle)), Code::Cycle, "{circle:?}");
+    }
+}

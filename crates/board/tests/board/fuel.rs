@@ -217,3 +217,20 @@ fn spent_attempts_fail_instead_of_blocking() {
     assert_eq!(world.staff("w1").reason, Reason::NoInProgressTask);
     world.go(&owner(), task, Todo);
 }
+
+/// G2: how often an answer may be given again, before the next one blocks the work.
+#[test]
+fn repeats_are_counted_down_to_the_one_that_blocks() {
+    let mut world = World::with(|settings, _| settings.limits.max_repeats = 4);
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let left = |world: &World, action| board::repeats_left(&world.board, world.session(session), action);
+    let (action, _) = world.peek(session);
+    assert_eq!(left(&world, action), None, "this would be the first time");
+    for expected in [2, 1, 0] {
+        world.ask(session);
+        assert_eq!(left(&world, action), Some(expected));
+    }
+    world.ask(session);
+    assert_eq!(world.task(task).status, Blocked);
+}

@@ -278,3 +278,45 @@ fn assigning_takes_a_task_out_of_the_backlog() {
     let top = team.world.top("w1");
     assert_eq!(team.world.task(top).status, Todo);
 }
+
+/// L1, M4: a line is a line; a description may have several.
+#[test]
+fn titles_are_one_line_and_descriptions_are_not() {
+    let world = World::new();
+    let creating = |title: &str, description: &str| {
+        let task = board::NewTask { description: description.into(), ..board::NewTask::titled(title) };
+        Command::CreateTasks { parent: None, tasks: vec![task], key: None }
+    };
+    assert!(world.allows(&owner(), &creating("title", "one\n\ttwo\r\n")));
+    assert_eq!(world.refused(&owner(), creating("one\ntwo", "")), Code::InvalidArgument);
+    assert_eq!(world.refused(&owner(), creating("title", "\u{1b}[2J")), Code::InvalidArgument);
+}
+
+/// L1: that a block is the owner's is said to who would lift it; others are told that it is not theirs to move.
+#[test]
+fn refusal_names_the_owners_block_only_to_who_would_lift_it() {
+    let mut team = Team::with_a_started();
+    let worker = team.world.enter("w1", team.a);
+    let worker = board::Actor::Session(worker);
+    team.world.go(&owner(), team.b, Todo);
+    team.world.go(&owner(), team.b, Blocked);
+    let refusal = |to| *team.world.refusal(&worker, &moving(team.b, to)).0;
+    assert_eq!(refusal(Todo), RefusalReason::OwnersBlock { task: team.b });
+    let mover = Party::Agent(agent("lead"));
+    assert_eq!(refusal(Cancelled), RefusalReason::NotTheMover { task: team.b, mover });
+}
+
+/// R1: a branch that is known already is no event; another base is.
+#[test]
+fn branch_is_recorded_once() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let recording = |branch: &str, base: &str| Command::RecordBranch { task, branch: branch.into(), base: base.into() };
+    let events = |world: &mut World, command| world.must(&crate::world::runner(), command).len();
+    assert_eq!(events(&mut world, recording("task-1", "c0ffee")), 1);
+    assert_eq!(events(&mut world, recording("task-1", "c0ffee")), 0);
+    assert_eq!(events(&mut world, recording("task-1", "decade")), 1);
+    assert_eq!(events(&mut world, recording("task-2", "decade")), 1);
+    let session = world.enter("w1", task);
+    assert_eq!(world.cannot(session, recording("main", "c0ffee")), Code::NotAllowed);
+}

@@ -96,3 +96,14 @@ fn old_tokens_are_bearers_that_do_not_end() {
     let token = &installation.tokens["t"];
     assert_eq!((token.used_as, token.expires_at), (TokenUse::Bearer, None));
 }
+
+/// C1: a directory is one project, whatever name it is added under.
+#[test]
+fn path_is_added_once() {
+    let mut installation = Installation::default();
+    let add = |id: &str, path: &str| InstallationCommand::AddProject { id: id.parse().unwrap(), path: path.into() };
+    submit(&mut installation, &owner(), &add("web", "/src/web"), NOW).unwrap();
+    submit(&mut installation, &owner(), &add("other", "/src/web"), NOW).unwrap();
+    assert_eq!(installation.projects.keys().map(ToString::to_string).collect::<Vec<_>>(), ["web"]);
+    assert_eq!(submit(&mut installation, &owner(), &add("web", "/src/other"), NOW), Err(Code::StateConflict));
+}

@@ -28,6 +28,7 @@ mod snapshot;
 mod staffing;
 mod subtasks;
 mod team;
+mod texts;
 mod verdict;
 mod why;
 mod world;

@@ -118,7 +118,7 @@ fn every_obstacle() -> Vec<Obstacle> {
     ]
 }
 
-fn every_refusal() -> Vec<Refusal> {
+pub(crate) fn every_refusal() -> Vec<Refusal> {
     let all = std::iter::successors(Some(RefusalReason::NoSuchTask(TASK)), next);
     all.map(Refusal::from).collect()
 }

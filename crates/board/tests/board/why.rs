@@ -100,3 +100,15 @@ fn what_went_wrong_is_told() {
     let fresh = world.started("w1");
     assert_eq!(world.task(fresh).status, InProgress);
 }
+
+/// L9, L4: a task in progress below one that is not says so.
+#[test]
+fn task_below_one_that_stands_still_says_which() {
+    let mut team = Team::with_a_started();
+    team.leave_waiting();
+    team.world.go(&owner(), team.top, Blocked);
+    let held = Line::Obstacle(Obstacle::Held { by: team.top });
+    assert!(lines(&team.world, team.a).contains(&held), "{:?}", lines(&team.world, team.a));
+    team.world.go(&owner(), team.top, InProgress);
+    assert!(!lines(&team.world, team.a).contains(&held));
+}

@@ -18,6 +18,10 @@ async fn a_snapshot_and_its_tail_are_the_board() {
     let snapshot = world.store.snapshot(&stream, board::snapshot::SNAPSHOT_FORMAT).await.unwrap().unwrap();
     let tail = project.board().seq - snapshot.head.seq;
     assert!(tail <= 1_000, "{tail}");
+    let fresh = Board::new(Settings::new(id()));
+    let then = project.log().replay(&stream, fresh, snapshot.head.seq).await.unwrap();
+    assert_eq!(board::snapshot::decode(&snapshot.bytes).unwrap(), then);
+    assert_eq!(project.log().streams().await.unwrap(), std::slice::from_ref(&stream));
     let reopened = world.process(ProcessLifetime::ShortLived).await.board();
     let folded = project.log().replay(&stream, Board::new(Settings::new(id())), Seq::MAX).await.unwrap();
     assert_eq!((*reopened).clone(), folded);

@@ -148,3 +148,27 @@ async fn decisions_leave_a_trace() {
     );
     assert_eq!(project.decisions("w", u64::MAX, 10).await.unwrap().len(), 1);
 }
+
+/// Goes on with the runtime's own time, which a test can let pass.
+struct RuntimeClock(tokio::time::Instant);
+
+impl control::Clock for RuntimeClock {
+    fn now(&self) -> board::Timestamp {
+        board::Timestamp(1_800_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap())
+    }
+}
+
+/// S2: on a server a lapsed lease needs no command to be noticed.
+#[tokio::test(start_paused = true)]
+async fn time_alone_ends_a_lapsed_session_on_a_server() {
+    let world = World::default();
+    drop(world.with_work().await);
+    let clock = Arc::new(RuntimeClock(tokio::time::Instant::now()));
+    let control = control::Control::new(Arc::new(world.store.clone()), clock, ProcessLifetime::LongLived);
+    let server = control.project(&crate::world::id()).await.unwrap();
+    let (runner, command) = claim("r");
+    server.submit(runner, command).await.unwrap();
+    let mut boards = server.writer().watch();
+    let over = boards.wait_for(|board| board.session(SessionId(1)).is_ok_and(|session| !session.is_live()));
+    tokio::time::timeout(Duration::from_secs(600), over).await.expect("it lapses by itself").unwrap();
+}

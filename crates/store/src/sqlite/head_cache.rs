@@ -128,3 +128,49 @@ impl WalIndex {
         (first == second).then(|| first.try_into().ok()).flatten()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CALLS_BEFORE_CACHING, HeadCache};
+    use crate::sqlite::connection::Pool;
+    use crate::{EventLog as _, NewEvent, SqliteStore, StreamName};
+
+    /// E2, P1: a head is known without a query until somebody writes, and again after a refresh.
+    #[tokio::test]
+    async fn heads_are_known_until_somebody_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        let (store, stream) = (SqliteStore::open(&path).unwrap(), StreamName::named("s"));
+        let event = || NewEvent { at: 0, kind: "x".into(), version: 1, body: "{}".into() };
+        store.append(&stream, 0, vec![event()]).await.unwrap();
+        let (heads, pool) = (HeadCache::default(), Pool::open(&path).unwrap());
+        for _ in 0..CALLS_BEFORE_CACHING {
+            assert_eq!(heads.known(&stream), None);
+            assert_eq!(heads.query(&pool, &stream).unwrap().seq, 1);
+        }
+        assert_eq!(heads.known(&stream).map(|head| head.seq), Some(1));
+        store.append(&stream, 1, vec![event()]).await.unwrap();
+        assert_eq!(heads.known(&stream), None, "somebody wrote");
+        heads.refresh(&pool.take().unwrap());
+        assert_eq!(heads.known(&stream).map(|head| head.seq), Some(2));
+    }
+
+    /// E2: a head that was queried while somebody wrote is not remembered.
+    #[tokio::test]
+    async fn head_of_another_header_is_not_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        let (store, stream) = (SqliteStore::open(&path).unwrap(), StreamName::named("s"));
+        let event = || NewEvent { at: 0, kind: "x".into(), version: 1, body: "{}".into() };
+        store.append(&stream, 0, vec![event()]).await.unwrap();
+        let (heads, pool) = (HeadCache::default(), Pool::open(&path).unwrap());
+        for _ in 0..CALLS_BEFORE_CACHING {
+            heads.query(&pool, &stream).unwrap();
+        }
+        let before = heads.state().header;
+        let old = heads.known(&stream).unwrap();
+        store.append(&stream, 1, vec![event()]).await.unwrap();
+        heads.state().learn(before, [(stream.clone(), old)]);
+        assert_eq!(heads.known(&stream), None);
+    }
+}

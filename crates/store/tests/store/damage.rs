@@ -139,13 +139,7 @@ async fn verifying_reports_an_unreadable_page_and_goes_on_after_it() {
     let file = File::with_events(5_000).await;
     // Beyond the page, so that it can only be found by going on.
     file.meddle("UPDATE events SET body = 'x' WHERE seq = 4900", ());
-    let mut raw = OpenOptions::new().read(true).write(true).open(file.path()).unwrap();
-    let mut content = Vec::new();
-    raw.read_to_end(&mut content).unwrap();
-    let text = b"{\"number\":2500}";
-    let at = content.windows(text.len()).position(|window| window == text).unwrap();
-    raw.seek(SeekFrom::Start((at / 4096 * 4096) as u64)).unwrap();
-    raw.write_all(&[0xa5; 4096]).unwrap();
+    spoil_page_with(&file, 2_500);
 
     let Verified { intact, damage } = verified(&file).await;
     assert!((2_300..2_500).contains(&intact), "{intact}");
@@ -154,4 +148,37 @@ async fn verifying_reports_an_unreadable_page_and_goes_on_after_it() {
     assert!(damage.contains(&Damage::Altered { seq: 4_900 }), "{damage:?}");
     let read = file.open().read(&project(), 0, 5_000).await;
     assert!(matches!(read, Err(StoreError::Damaged(_))), "{read:?}");
+}
+
+/// E5: what lies between two unreadable pages is read, and each of them is named by its first event.
+#[tokio::test]
+async fn verifying_names_every_unreadable_page() {
+    let file = File::with_events(5_000).await;
+    file.meddle("UPDATE events SET body = 'x' WHERE seq = 3000", ());
+    spoil_page_with(&file, 2_500);
+    spoil_page_with(&file, 3_500);
+    let Verified { intact, damage } = verified(&file).await;
+    let unreadable: Vec<u64> = damage.iter().filter_map(unreadable_from).collect();
+    assert_eq!(unreadable.first(), Some(&(intact + 1)), "{damage:?}");
+    assert!(unreadable.iter().any(|from| (3_300..=3_500).contains(from)), "{damage:?}");
+    assert!(unreadable.iter().all(|from| *from <= 3_500), "{damage:?}");
+    assert!(damage.contains(&Damage::Altered { seq: 3_000 }), "{damage:?}");
+}
+
+fn unreadable_from(damage: &Damage) -> Option<u64> {
+    match damage {
+        Damage::Medium { detail } => detail.strip_prefix("events from ")?.split(' ').next()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Overwrites the page of the file on which an event is.
+fn spoil_page_with(file: &File, number: u32) {
+    let mut raw = OpenOptions::new().read(true).write(true).open(file.path()).unwrap();
+    let mut content = Vec::new();
+    raw.read_to_end(&mut content).unwrap();
+    let text = format!("{{\"number\":{number}}}");
+    let at = content.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
+    raw.seek(SeekFrom::Start((at / 4096 * 4096) as u64)).unwrap();
+    raw.write_all(&[0xa5; 4096]).unwrap();
 }

@@ -17,7 +17,7 @@ use crate::clients::{self, Assignment};
 use crate::host::policy_in_mode;
 use crate::prompt::{PromptInput, prompt};
 use crate::sandbox::Policy;
-use crate::shim::{ExitRecord, GRACE, Shim, ShimPlan, Started};
+use crate::shim::{ExitRecord, GRACE, ShimPlan};
 use crate::verify::{VerifyError, WorkspaceSandbox};
 use crate::workspace::{Workspace, WorkspaceError, WorkspaceSpec};
 use crate::workspace_git::Author;
@@ -50,13 +50,13 @@ pub fn prompt_for(board: &Board, repository: &Path, spec: &AgentSpec, purpose: P
 }
 
 impl Inner {
-    /// Makes the workspace and starts the client in it.
-    pub(super) async fn launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, ExitRecord> {
-        let started = self.try_launch(session, claimed).await;
-        started.map_err(|error| ExitRecord::because(EndReason::LaunchFailed, error.to_string()))
+    /// Makes the workspace, and says how the client is started in it.
+    pub(super) async fn prepare(&self, session: &Session, claimed: &Claimed) -> Result<ShimPlan, ExitRecord> {
+        let plan = self.try_prepare(session, claimed).await;
+        plan.map_err(|error| ExitRecord::because(EndReason::LaunchFailed, error.to_string()))
     }
 
-    async fn try_launch(&self, session: &Session, claimed: &Claimed) -> Result<Started, LaunchError> {
+    async fn try_prepare(&self, session: &Session, claimed: &Claimed) -> Result<ShimPlan, LaunchError> {
         let board = self.project.board();
         let refused = |refusal: board::Refusal| LaunchError::Refused(refusal.to_string());
         let agent = board.agent(&session.agent).map_err(refused)?;
@@ -101,7 +101,7 @@ impl Inner {
             env.insert("SAIHAI_MCP_URL".into(), url.to_owned());
             secrets.push(claimed.credential.reveal().to_owned());
         }
-        let plan = ShimPlan {
+        Ok(ShimPlan {
             spawn: claimed.spawn.to_string(),
             directory: run.clone(),
             program: launch.program,
@@ -116,8 +116,7 @@ impl Inner {
             ends_on_sigint: launch.ends_on_sigint,
             secrets,
             client: Some(spec.client),
-        };
-        Ok(Shim::start(&plan).await?)
+        })
     }
 
     /// Where the session works, and what it may touch there: a worker its task's own workspace,

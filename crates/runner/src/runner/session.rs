@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Inner, SupervisorMessage};
-use crate::shim::{ExitRecord, Shim, StopReason};
+use crate::shim::{ExitRecord, Shim, ShimPlan, Started, StopReason, kill_marked};
 
 /// Ends a session: `stop` breaks it off, `finish` counts as a good end (V2).
 #[derive(Clone, Debug, Default)]
@@ -70,10 +70,14 @@ pub(super) fn supervise_claimed(
 ) {
     tokio::spawn(async move {
         let (id, generation) = (session.id, session.generation);
-        let launched = tokio::select! {
-            launched = inner.launch(&session, &claimed) => launched,
-            // A workspace that is half made has no `ready` file, and is made anew.
-            () = stop_handle.stopped().cancelled() => Err(ExitRecord::because(EndReason::Stopped, "stopped before it ran")),
+        // A launch is never broken off half-way: git would go on in the workspace, or the shim would start the client
+        // although the session is over. What is stopped meanwhile does not start, or is stopped at once.
+        let launched = match inner.prepare(&session, &claimed).await {
+            Ok(_) if stop_handle.stopped().is_cancelled() => {
+                Err(ExitRecord::because(EndReason::Stopped, "stopped before it ran"))
+            }
+            Ok(plan) => start(&plan).await,
+            Err(exit) => Err(exit),
         };
         let exit = match launched {
             Ok(mut started) => {
@@ -88,6 +92,17 @@ pub(super) fn supervise_claimed(
         inner.ended(id, generation, exit).await;
         let _ = messages.send(SupervisorMessage::ProcessEnded(id));
     });
+}
+
+async fn start(plan: &ShimPlan) -> Result<Started, ExitRecord> {
+    match Shim::start(plan).await {
+        Ok(started) => Ok(started),
+        Err(error) => {
+            // It may run all the same.
+            kill_marked(&plan.spawn).await;
+            Err(ExitRecord::because(EndReason::LaunchFailed, error.to_string()))
+        }
+    }
 }
 
 /// The same for a session that ran already when this runner started.

@@ -156,6 +156,29 @@ fn none_is_left_when_the_shim_is_killed() {
     up.stop();
 }
 
+/// R4, F117: a stop while a session starts leaves no client behind, at whatever moment it comes.
+#[test]
+fn none_is_left_when_a_session_is_stopped_while_it_starts() {
+    let (team, name) = team_with_process_tree("exec sleep 1000", &json!({}));
+    let up = team.up();
+    for number in 1..=12 {
+        let task = team.start_task(&format!("Be stopped early {number}"));
+        team.until_session(number, "to begin", |_| true);
+        let run = team.project_directory().join(format!("sessions/ses_{number}"));
+        let reached = match number % 4 {
+            0 => run.clone(),
+            1 => run.join("home"),
+            2 => run.join("shim.err"),
+            _ => run.join("log"),
+        };
+        wait_for("the launch to get so far", || reached.exists().then_some(()));
+        team.world.ok(&["task", "cancel", &task, "--reason", "seen"]);
+        team.until_ended(number);
+        assert_none_left(&name);
+    }
+    up.stop();
+}
+
 /// R4: the first process of its namespace may be killed from outside; all the others go with it.
 #[test]
 fn none_is_left_when_init_is_killed() {

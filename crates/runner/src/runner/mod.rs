@@ -88,6 +88,8 @@ struct SupervisedSession {
     stop_handle: StopHandle,
     /// Its process runs, or is about to.
     running: bool,
+    /// A chat takes no slot (A6).
+    takes_slot: bool,
     /// When a client that has reported or logged out is ended.
     must_end_by: Option<Instant>,
     last_call: Timestamp,
@@ -292,9 +294,10 @@ impl Supervisor {
         }
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.order));
         for candidate in candidates {
-            if self.live.values().filter(|live| live.running).count() >= self.slots(board) {
+            let busy = self.live.values().filter(|live| live.running && live.takes_slot).count();
+            if candidate.purpose != Purpose::Chat && busy >= self.slots(board) {
                 // A session that ends makes room, and wakes the loop.
-                break;
+                continue;
             }
             if !self.start(board, candidate).await? {
                 wake = Some(Instant::now() + RETRY);
@@ -369,6 +372,7 @@ impl SupervisedSession {
             generation: session.generation,
             stop_handle: StopHandle::default(),
             running: false,
+            takes_slot: session.purpose != Purpose::Chat,
             must_end_by: None,
             last_call: session.last_call_at,
         }

@@ -225,3 +225,26 @@ fn in_world(team: &Team, pid: u32) -> bool {
     std::fs::read_link(format!("/proc/{pid}/cwd"))
         .is_ok_and(|cwd| cwd.starts_with(team.world.path().canonicalize().unwrap()))
 }
+
+/// A6, F122: a chat that stays open takes no slot from work, and finds one while work has them all.
+#[test]
+fn chat_and_work_do_not_wait_for_each_other() {
+    let team = Team::new("barrier go; date +%N > src/a.txt");
+    team.agent("talker", "echo at talk; exec sleep 4712", &json!({ "mode": "guided" }));
+    team.commit("a talker");
+    team.world.ok(&["agent", "apply"]);
+    let first = team.start_task("Keep the only slot");
+    let _up = Up::start(&team, &["--max-parallel", "1"]);
+    team.until_barrier(1, "go");
+    team.world.ok(&["message", "send", "talker", "hello"]);
+    team.until_barrier(2, "talk");
+    team.release(1, "go");
+    team.until_task(&first, "done");
+    let second = team.start_task("Work beside an open chat");
+    team.until_barrier(3, "go");
+    assert_eq!(team.session(2)["status"], "running");
+    team.release(2, "go");
+    team.until_task(&second, "done");
+    team.world.ok(&["session", "stop", "2"]);
+    team.until_session(2, "the chat to end", |session| session["status"] == "ended");
+}

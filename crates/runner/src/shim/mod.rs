@@ -14,6 +14,7 @@ mod init;
 mod log;
 mod plan;
 mod supervise;
+mod time_limits;
 
 pub use handle::{Shim, ShimState, Started, kill_marked};
 pub use init::init;

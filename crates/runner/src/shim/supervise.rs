@@ -16,8 +16,13 @@ use signal_hook::consts::SIGTERM;
 use super::init::InitMessage;
 use super::log::LogWriter;
 use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
+use super::time_limits::TimeLimits;
 use crate::clients::{OutputReader, OutputSummary};
 use crate::process::{MARKER, ProcessIdentity, descendants, marked, signal_all};
+
+/// After this long without anything the limits are looked at, so that a time in which this process was stopped is
+/// noticed.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// A line of output that does not end is cut here.
 const LONGEST_LINE: usize = 1 << 20;
@@ -110,9 +115,7 @@ struct ClientProcess<'a> {
     err: OutputStream,
     log: LogWriter,
     reader: Option<OutputReader>,
-    began: Instant,
-    /// When it last printed something or called the server.
-    last_activity: Instant,
+    limits: TimeLimits,
     /// Why it is being ended, and when it has to be over.
     ending: Option<(EndCause, Instant)>,
     end: Option<ProcessEnd>,
@@ -142,7 +145,6 @@ impl<'a> ClientProcess<'a> {
         let mut line = serde_json::to_vec(plan)?;
         line.push(b'\n');
         ours.write_all(&line)?;
-        let now = Instant::now();
         Ok(Self {
             plan,
             init,
@@ -152,8 +154,7 @@ impl<'a> ClientProcess<'a> {
             err: OutputStream::new(err),
             log,
             reader: plan.client.map(OutputReader::new),
-            began: now,
-            last_activity: now,
+            limits: TimeLimits::new(plan.wall, plan.stall, Instant::now(), SystemTime::now()),
             ending: None,
             end: None,
         })
@@ -176,7 +177,7 @@ impl<'a> ClientProcess<'a> {
     /// Waits for one thing to happen, and sees to it.
     fn wait_for_event(&mut self) -> io::Result<()> {
         let now = Instant::now();
-        let wait = self.next_limit().saturating_duration_since(now);
+        let wait = self.next_limit().saturating_duration_since(now).min(LONGEST_WAIT);
         let none = PollFlags::empty();
         let ready: Vec<bool> = {
             let fd = |stream: &'_ OutputStream| stream.pipe.as_ref().map(PipeReader::try_clone);
@@ -187,13 +188,17 @@ impl<'a> ClientProcess<'a> {
             let unused = self.signals.as_fd();
             fds.push(out.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
             fds.push(err.as_ref().map_or(PollFd::from_borrowed_fd(unused, none), |fd| PollFd::new(fd, PollFlags::IN)));
-            let timeout = Timespec::try_from(wait.min(Duration::from_secs(3600))).unwrap_or_default();
+            let timeout = Timespec::try_from(wait).unwrap_or_default();
             match poll(&mut fds, Some(&timeout)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
             fds.iter().map(|fd| !fd.revents().is_empty()).collect()
         };
+        let stood_still = self.limits.waited(wait, now.elapsed());
+        if let Some((_, over)) = &mut self.ending {
+            *over += stood_still;
+        }
         // The output goes first: the message from init may say that the client has ended, and end this loop.
         if ready[2] {
             self.read(false);
@@ -225,8 +230,7 @@ impl<'a> ClientProcess<'a> {
         match serde_json::from_str(&line)? {
             InitMessage::Ready => {}
             InitMessage::Started => {
-                self.began = Instant::now();
-                self.last_activity = self.began;
+                self.limits.begin(Instant::now());
                 send(&StartupMessage::Client);
             }
             InitMessage::Failed(problem) => {
@@ -245,10 +249,7 @@ impl<'a> ClientProcess<'a> {
     fn next_limit(&self) -> Instant {
         match self.ending {
             Some((_, over)) => over,
-            None => {
-                let wall = self.began + self.plan.wall;
-                self.plan.stall.map_or(wall, |stall| wall.min(self.last_activity + stall))
-            }
+            None => self.limits.next(),
         }
     }
 
@@ -260,21 +261,12 @@ impl<'a> ClientProcess<'a> {
             // `init` is among them, and with it goes its whole namespace.
             signal_all(&descendants(std::process::id()), Signal::KILL);
             *over = now + Duration::from_millis(50);
-        } else if now >= self.began + self.plan.wall {
-            self.ask_to_end(EndCause::Limit(EndReason::TimedOut));
-        } else if let Some(age) = self.last_call().filter(|age| self.plan.stall.is_some_and(|stall| *age < stall)) {
-            // A call of the agent counts as activity. Always a little later than before, so that an old file time
-            // cannot make this loop spin.
-            self.last_activity = now.checked_sub(age).unwrap_or(now).max(self.last_activity + Duration::from_millis(1));
-        } else {
-            self.ask_to_end(EndCause::Limit(EndReason::Stalled));
+            return;
         }
-    }
-
-    /// How long ago the agent called the server.
-    fn last_call(&self) -> Option<Duration> {
-        let touched = fs::metadata(plan::last_call_file(&self.plan.directory)).and_then(|file| file.modified()).ok()?;
-        SystemTime::now().duration_since(touched).ok()
+        let called = fs::metadata(plan::last_call_file(&self.plan.directory)).and_then(|file| file.modified()).ok();
+        if let Some(limit) = self.limits.reached(now, called, SystemTime::now()) {
+            self.ask_to_end(EndCause::Limit(limit));
+        }
     }
 
     /// Asks the client to end; `enforce` sees to it that it does.
@@ -295,7 +287,7 @@ impl<'a> ClientProcess<'a> {
         if count == 0 {
             stream.pipe = None;
         } else {
-            self.last_activity = Instant::now();
+            self.limits.saw_output(Instant::now());
         }
         let mut rest = &bytes[..count];
         while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {

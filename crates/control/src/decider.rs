@@ -30,6 +30,9 @@ pub trait Decider: Clone + Send + Sync + 'static {
     /// The command that time alone brings, and when it is next due.
     fn due(&self) -> Option<(Timestamp, Self::Command)>;
 
+    /// Does the command keep something from lapsing? Such commands are judged before what time brings (S2a).
+    fn renews(command: &Self::Command) -> bool;
+
     /// What of this is worth remembering as a decision (E6)?
     fn decisions(&self, judged: &Admitted<Self>, now: Timestamp) -> Vec<Decision>;
 }
@@ -79,6 +82,10 @@ impl Decider for Board {
 
     fn due(&self) -> Option<(Timestamp, Command)> {
         next_due(self).map(|at| (at, Command::Sweep))
+    }
+
+    fn renews(command: &Command) -> bool {
+        matches!(command, Command::RenewLeases { .. })
     }
 
     fn decisions(&self, judged: &Admitted<Self>, now: Timestamp) -> Vec<Decision> {
@@ -145,6 +152,10 @@ impl Decider for Installation {
 
     fn due(&self) -> Option<(Timestamp, Self::Command)> {
         None
+    }
+
+    fn renews(_: &InstallationCommand) -> bool {
+        false
     }
 
     fn decisions(&self, _: &Admitted<Self>, _: Timestamp) -> Vec<Decision> {

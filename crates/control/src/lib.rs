@@ -12,6 +12,7 @@ mod clock;
 mod decider;
 mod error;
 mod follower;
+mod lease_grace;
 mod log;
 mod project;
 mod secret;

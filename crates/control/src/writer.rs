@@ -8,6 +8,7 @@ use store::{Decision, Head, NewEvent, Snapshot, Store, StoreError, StreamName, S
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::decider::Admitted;
+use crate::lease_grace::{LOOK_EVERY, LeaseGrace, Moment};
 use crate::log::Loaded;
 use crate::{Clock, ControlError, Decider, Follower, Log, Update};
 
@@ -19,10 +20,6 @@ const UPDATES: usize = 128;
 
 /// What others appended is handed to followers if it is at most this much; more is left in the log.
 const CATCH_UP_EVENTS: usize = 4096;
-
-/// For this long after its start a server lets no lease lapse: time in which no server could be
-/// reached does not count against a runner (S2).
-const LEASE_GRACE: Span = Span::seconds(60);
 
 /// A short-lived process cannot know whether a server is about to come back, so it treats as over
 /// only what has been overdue for this long.
@@ -102,21 +99,11 @@ impl<D: Decider> Writer<D> {
         let (publish, watching) = watch::channel(Arc::clone(&state));
         let updates = broadcast::Sender::new(UPDATES);
         let (requests, queue) = mpsc::channel(4 * BATCH);
-        let opened = clock.now();
+        let grace = LeaseGrace::beginning(moment(&*clock));
         let (for_handle, named) = (Arc::clone(&store), stream.clone());
         let handle = Self { requests, state: watching, updates: updates.downgrade(), store: for_handle, stream: named };
-        let task = WriterTask {
-            store,
-            clock,
-            stream,
-            committed: state,
-            head,
-            publish,
-            updates,
-            snapshot_seq,
-            foreign,
-            opened,
-        };
+        let task =
+            WriterTask { store, clock, stream, committed: state, head, publish, updates, snapshot_seq, foreign, grace };
         tokio::spawn(task.run(queue));
         Ok(handle)
     }
@@ -171,7 +158,7 @@ struct WriterTask<D: Decider> {
     snapshot_seq: Seq,
     /// What others append; a short-lived process does not listen.
     foreign: Option<Subscription>,
-    opened: Timestamp,
+    grace: LeaseGrace,
 }
 
 /// Commands judged together on one state, and what follows from them.
@@ -179,7 +166,8 @@ struct Batch<D: Decider> {
     state: Arc<D>,
     events: Vec<D::Event>,
     encoded: Vec<NewEvent>,
-    verdicts: Vec<Result<Receipt<D>, Refusal>>,
+    /// In the order of the commands; all are there when the batch is whole.
+    verdicts: Vec<Option<Result<Receipt<D>, Refusal>>>,
     decisions: Vec<Decision>,
 }
 
@@ -202,7 +190,10 @@ impl<D: Decider> WriterTask<D> {
                     }
                 }
                 () = sleep(wait) => {
-                    self.serve(Vec::new()).await;
+                    self.grace.look(moment(&*self.clock));
+                    if self.is_due(&self.committed) {
+                        self.serve(Vec::new()).await;
+                    }
                 }
             }
         }
@@ -231,6 +222,7 @@ impl<D: Decider> WriterTask<D> {
 
     /// Judges commands, commits, then answers all of them.
     async fn decide(&mut self, requests: Vec<Submitted<D>>) {
+        self.grace.look(moment(&*self.clock));
         let outcome = loop {
             let mut batch = self.judge(&requests);
             let encoded = std::mem::take(&mut batch.encoded);
@@ -250,12 +242,15 @@ impl<D: Decider> WriterTask<D> {
                 self.advance(batch.state, head, batch.events.into());
                 for (request, verdict) in requests.into_iter().zip(batch.verdicts) {
                     // The caller may have stopped waiting; the events are written all the same.
-                    let _ = request.answer.send(verdict.map_err(ControlError::from));
+                    if let Some(verdict) = verdict {
+                        let _ = request.answer.send(verdict.map_err(ControlError::from));
+                    }
                 }
                 self.remember(decisions).await;
                 self.snapshot_if_due().await;
             }
             Err(error) => {
+                self.grace.begin_again(self.clock.now());
                 if requests.is_empty() {
                     // No caller waits for this; it is tried again after a pause.
                     tracing::warn!(stream = %self.stream, %error, "time could not be accounted for");
@@ -274,20 +269,18 @@ impl<D: Decider> WriterTask<D> {
             state: Arc::clone(&self.committed),
             events: Vec::new(),
             encoded: Vec::new(),
-            verdicts: Vec::with_capacity(requests.len()),
+            verdicts: requests.iter().map(|_| None).collect(),
             decisions: Vec::new(),
         };
-        if let Some((_, sweep)) = self.due().filter(|(due, _)| *due <= now)
+        let (renewals, others): (Vec<_>, Vec<_>) =
+            requests.iter().enumerate().partition(|(_, request)| D::renews(&request.command));
+        renewals.into_iter().for_each(|(index, request)| batch.answer(index, request, now));
+        if let Some((_, sweep)) = self.due(&batch.state).filter(|(due, _)| *due <= now)
             && let Err(refusal) = batch.judge(&Actor::System, &sweep, now)
         {
             tracing::error!(stream = %self.stream, %refusal, "time could not be accounted for");
         }
-        for request in requests {
-            let before = Arc::clone(&batch.state);
-            let judged = batch.judge(&request.actor, &request.command, now);
-            let after = Arc::clone(&batch.state);
-            batch.verdicts.push(judged.map(|events| Receipt { events, before, after, at: now }));
-        }
+        others.into_iter().for_each(|(index, request)| batch.answer(index, request, now));
         batch
     }
 
@@ -368,26 +361,37 @@ impl<D: Decider> WriterTask<D> {
         }
     }
 
+    fn is_due(&self, state: &D) -> bool {
+        self.due(state).is_some_and(|(due, _)| due <= self.clock.now())
+    }
+
     /// The command that time alone brings, and from when on this process may act on it.
-    fn due(&self) -> Option<(Timestamp, D::Command)> {
-        let (due, command) = self.committed.due()?;
+    fn due(&self, state: &D) -> Option<(Timestamp, D::Command)> {
+        let (due, command) = state.due()?;
         match self.foreign {
-            Some(_) => Some((due.max(self.opened + LEASE_GRACE), command)),
+            Some(_) => Some((due.max(self.grace.ends()), command)),
             None => Some((due + ABANDONED_AFTER, command)),
         }
     }
 
-    /// How long until time alone brings a command.
+    /// How long until time alone brings a command, or the clocks are to be looked at.
     fn until_due(&self) -> Option<Duration> {
         // A short-lived process leaves this to servers; it sweeps with its command.
         self.foreign.as_ref()?;
-        let (due, _) = self.due()?;
+        let (due, _) = self.due(&self.committed)?;
         let wait = (due - self.clock.now()).0.max(10);
-        Some(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
+        Some(Duration::from_millis(u64::try_from(wait).unwrap_or(0)).min(LOOK_EVERY))
     }
 }
 
 impl<D: Decider> Batch<D> {
+    fn answer(&mut self, index: usize, request: &Submitted<D>, now: Timestamp) {
+        let before = Arc::clone(&self.state);
+        let judged = self.judge(&request.actor, &request.command, now);
+        let after = Arc::clone(&self.state);
+        self.verdicts[index] = Some(judged.map(|events| Receipt { events, before, after, at: now }));
+    }
+
     fn judge(&mut self, actor: &Actor, command: &D::Command, now: Timestamp) -> Admitted<D> {
         let judged = self.state.admit(actor, command, now);
         self.decisions.extend(self.state.decisions(&judged, now));
@@ -403,6 +407,10 @@ impl<D: Decider> Batch<D> {
         }
         Ok(events)
     }
+}
+
+fn moment(clock: &dyn Clock) -> Moment {
+    Moment { wall: clock.now(), monotonic: clock.monotonic() }
 }
 
 async fn changed(foreign: &mut Option<Subscription>) {

@@ -86,14 +86,79 @@ async fn a_server_that_returns_gives_runners_time_to_renew() {
     world.clock.pass(300_000);
     let server = world.process(ProcessLifetime::LongLived).await;
     server.submit(owner(), add("anything")).await.unwrap();
-    let sessions = vec![(SessionId(1), board::Generation(1))];
-    server.submit(runner, Command::RenewLeases { sessions }).await.unwrap();
-    world.clock.pass(59_000);
-    server.submit(owner(), add("anything else")).await.unwrap();
-    assert!(server.board().session(SessionId(1)).unwrap().is_live());
-    world.clock.pass(2_000);
-    server.submit(owner(), add("and more")).await.unwrap();
-    assert!(!server.board().session(SessionId(1)).unwrap().is_live());
+    server.submit(runner, renewal()).await.unwrap();
+    busy_for(&world, &server, 59).await;
+    assert!(is_live(&server));
+    busy_for(&world, &server, 2).await;
+    assert!(!is_live(&server));
+}
+
+fn renewal() -> Command {
+    Command::RenewLeases { sessions: vec![(SessionId(1), board::Generation(1))] }
+}
+
+fn is_live(project: &control::Project) -> bool {
+    project.board().session(SessionId(1)).unwrap().is_live()
+}
+
+/// So many seconds in which the server is at work, and nobody renews.
+async fn busy_for(world: &World, server: &control::Project, seconds: u32) {
+    for n in 0..seconds {
+        world.clock.pass(1_000);
+        server.submit(owner(), add(&format!("{n} {}", server.board().seq))).await.unwrap();
+    }
+}
+
+/// A server with a session of the runner `r`, which has renewed a moment ago.
+async fn with_session(world: &World) -> control::Project {
+    drop(world.with_work().await);
+    let server = world.process(ProcessLifetime::LongLived).await;
+    let (runner, command) = claim("r");
+    server.submit(runner, command).await.unwrap();
+    // Longer than the grace of a server that has just begun.
+    for _ in 0..7 {
+        busy_for(world, &server, 10).await;
+        server.submit(Actor::Runner("r".parse().unwrap()), renewal()).await.unwrap();
+    }
+    server
+}
+
+/// S2a, F100: a lid that was closed, a stopped process and a clock that was set cost no session, whoever comes first
+/// afterwards; and whoever does not come back within the grace is lost all the same.
+#[tokio::test]
+async fn time_that_stood_still_costs_no_session() {
+    let suspended: fn(&World) = |world| world.clock.set(3_600_000);
+    let stopped: fn(&World) = |world| world.clock.pass(3_600_000);
+    for stand_still in [suspended, stopped] {
+        let world = World::default();
+        let server = with_session(&world).await;
+        stand_still(&world);
+        server.submit(owner(), add("the first after that")).await.unwrap();
+        assert!(is_live(&server));
+        busy_for(&world, &server, 59).await;
+        assert!(is_live(&server));
+        server.submit(Actor::Runner("r".parse().unwrap()), renewal()).await.unwrap();
+        busy_for(&world, &server, 59).await;
+        assert!(is_live(&server));
+        busy_for(&world, &server, 2).await;
+        assert!(!is_live(&server));
+    }
+}
+
+/// S2a: a renewal that comes late, and with others, is judged before the lapse.
+#[tokio::test]
+async fn renewals_are_judged_before_lapses() {
+    let world = World::default();
+    let server = with_session(&world).await;
+    busy_for(&world, &server, 60).await;
+    world.clock.pass(1_000);
+    let (other, renewed) = tokio::join!(
+        server.submit(owner(), add("came first")),
+        server.submit(Actor::Runner("r".parse().unwrap()), renewal())
+    );
+    other.unwrap();
+    assert!(!renewed.unwrap().events.is_empty());
+    assert!(is_live(&server));
 }
 
 /// S2, F31: a session whose lease lapsed is lost, and its task can be claimed again.
@@ -155,6 +220,10 @@ struct RuntimeClock(tokio::time::Instant);
 impl control::Clock for RuntimeClock {
     fn now(&self) -> board::Timestamp {
         board::Timestamp(1_800_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap())
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -2,23 +2,37 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use board::{Actor, AgentSpec, Command, Destination, NewTask, ProjectId, Settings, Status, TaskId, Timestamp};
 use control::{Clock, Control, ProcessLifetime, Project};
 use store::{MemoryStore, Store};
 
 #[derive(Clone, Default)]
-pub(crate) struct TestClock(Arc<AtomicI64>);
+pub(crate) struct TestClock {
+    wall: Arc<AtomicI64>,
+    monotonic: Arc<AtomicI64>,
+}
 
 impl TestClock {
     pub(crate) fn pass(&self, milliseconds: i64) {
-        self.0.fetch_add(milliseconds, Ordering::Relaxed);
+        self.set(milliseconds);
+        self.monotonic.fetch_add(milliseconds, Ordering::Relaxed);
+    }
+
+    /// Sets the wall clock, as a person, the network or the end of a suspend does.
+    pub(crate) fn set(&self, milliseconds: i64) {
+        self.wall.fetch_add(milliseconds, Ordering::Relaxed);
     }
 }
 
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
-        Timestamp(1_800_000_000_000 + self.0.load(Ordering::Relaxed))
+        Timestamp(1_800_000_000_000 + self.wall.load(Ordering::Relaxed))
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.monotonic.load(Ordering::Relaxed).unsigned_abs())
     }
 }
 

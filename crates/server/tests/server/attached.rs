@@ -1,6 +1,6 @@
 //! How does an agent that a person attached by hand come in, stay and leave?
 
-use board::{Limits, SessionId, Status, TaskId};
+use board::{Actor, Command, Limits, SessionId, Status, TaskId};
 use serde_json::{Value, json};
 use testkit::mcp::Client;
 
@@ -170,6 +170,7 @@ async fn every_call_renews_the_lease_of_an_attached_agent() {
         tokio::time::timeout(limit, boards.wait_for(renewed)).await.expect("it is told soon").unwrap();
     }
     server.clock.pass(61 * 60);
+    project.submit(Actor::System, Command::Sweep).await.unwrap();
     project.submit(owner(), moving(TaskId(1), Status::Blocked)).await.unwrap();
     assert_eq!(code(&agent.call("get_my_task", json!({})).await.unwrap_err()), "stale_session");
 }

@@ -215,7 +215,7 @@ impl World {
             return false;
         }
         // Agents in a chat leave when they have been idle for long enough.
-        self.clock.jump(Span::minutes(11));
+        self.clock.pass(Span::minutes(11));
         let sessions: Vec<_> = self.processes.iter().map(|process| process.session).collect();
         let chats =
             sessions.iter().filter_map(|id| board.sessions.get(id)).any(|session| session.purpose == Purpose::Chat);
@@ -399,7 +399,11 @@ impl World {
             1 => Span::seconds(-self.rng.random_range(1..60)),
             _ => Span::seconds(self.rng.random_range(1..20)),
         };
-        self.clock.jump(span);
+        if span.0 > 0 && self.rng.random_bool(0.8) {
+            self.clock.pass(span);
+        } else {
+            self.clock.jump(span);
+        }
     }
 
     async fn renew(&mut self) {

@@ -320,3 +320,17 @@ fn branch_is_recorded_once() {
     let session = world.enter("w1", task);
     assert_eq!(world.cannot(session, recording("main", "c0ffee")), Code::NotAllowed);
 }
+
+/// L1: a batch has at most 100 tasks, and at least one.
+#[test]
+fn batch_has_its_size() {
+    let world = World::with(|settings, _| settings.limits.max_children = 20);
+    let batch = |count: usize| {
+        let tasks = (0..count).map(|n| board::NewTask::titled(format!("task {n}"))).collect();
+        Command::CreateTasks { parent: None, tasks, key: None }
+    };
+    assert!(world.allows(&owner(), &batch(1)) && world.allows(&owner(), &batch(100)));
+    for wrong in [0, 101] {
+        assert_eq!(world.refused(&owner(), batch(wrong)), Code::InvalidArgument, "{wrong}");
+    }
+}

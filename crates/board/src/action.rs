@@ -13,7 +13,7 @@ words! {
 words! {
     /// Why a session was told to stop. Nobody requests `Reassigned` any more: it follows from the board; older logs have
     /// it.
-    StopCause { Owner = "stopped_by_owner", Unstarted = "unstarted", Reassigned = "reassigned", NoProgress = "no_progress", FuelSpent = "fuel_spent" }
+    StopCause { Owner = "stopped_by_owner", Unstarted = "unstarted", Reassigned = "reassigned", NoProgress = "no_progress", FuelSpent = "fuel_spent", Paused = "project_paused" }
 }
 
 /// Why a session is interrupted. Derived from the board, and addressed to one session (F24).

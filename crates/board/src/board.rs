@@ -5,10 +5,11 @@ use std::sync::Arc;
 use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::TargetChecks;
 use crate::index::{Index, after};
 use crate::message::Message;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::session::Session;
+use crate::session::{Session, SessionStatus};
 use crate::settings::Settings;
 use crate::task::{Kind, Status, Task};
 use crate::{Actor, Agent, AgentId, MessageId, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
@@ -31,6 +32,8 @@ pub struct Board {
     pub messages: Vector<Arc<Message>>,
     /// Until when a vendor's account is parked (A3).
     pub parked: OrdMap<String, Timestamp>,
+    /// What the checks say of the target as it was last looked at (V9).
+    pub target: Option<Arc<TargetChecks>>,
     pub(crate) index: Index,
     /// The session of each credential. It stays when the session is over, to tell its bearer so.
     pub(crate) credentials: OrdMap<SecretHash, SessionId>,
@@ -50,6 +53,7 @@ impl Board {
             sessions: OrdMap::new(),
             messages: Vector::new(),
             parked: OrdMap::new(),
+            target: None,
             index: Index::default(),
             credentials: OrdMap::new(),
             keys: OrdMap::new(),
@@ -182,9 +186,10 @@ impl Board {
         self.index.live_by_agent.values().flatten().filter_map(|id| self.sessions.get(id)).map(Arc::as_ref)
     }
 
-    /// How many task sessions an agent has.
+    /// How many sessions of an agent work on a task. Those whose process is over do not.
     pub fn task_sessions(&self, agent: &AgentId) -> usize {
-        self.live_sessions(agent).filter(|session| session.task().is_some()).count()
+        let working = |session: &&Session| session.task().is_some() && session.status != SessionStatus::Verifying;
+        self.live_sessions(agent).filter(working).count()
     }
 
     /// The agents that report to `manager`.

@@ -3,7 +3,8 @@
 use crate::action::{Choice, NextAction};
 use crate::agent::AgentSpec;
 use crate::event::TaskEdit;
-use crate::evidence::{DodResult, ProcessEnd, Usage, WorkspaceFacts};
+use crate::evidence::{CheckResult, DodResult, ProcessEnd};
+use crate::fact::Fact;
 use crate::lifecycle::Move;
 use crate::session::{Driver, Outcome, Purpose};
 use crate::settings::Settings;
@@ -63,7 +64,10 @@ pub enum Command {
     Configure {
         settings: Box<Settings>,
     },
-    Pause,
+    /// Nothing starts any more. `now`: what runs is stopped too.
+    Pause {
+        now: bool,
+    },
     Resume,
     /// The whole roster as it should be; applying it twice changes nothing (F81).
     ApplyRoster {
@@ -109,6 +113,12 @@ pub enum Command {
         forced: bool,
         merged: bool,
     },
+    /// Puts a failed task back, and starts it at once unless that is to be done `later` or is another's to do.
+    RetryTask {
+        task: TaskId,
+        forced: bool,
+        later: bool,
+    },
     RecordBranch {
         task: TaskId,
         branch: String,
@@ -131,27 +141,25 @@ pub enum Command {
         /// A runner has made, or can make, the workspace of the work that needs one.
         can_make_workspace: bool,
     },
-    ReportRunning {
+    /// What a runner saw of a session.
+    Report {
         session: SessionId,
         generation: Generation,
+        number: u32,
+        fact: Fact,
+    },
+    /// What the checks say of the target alone.
+    ReportTarget {
+        commit: String,
+        results: Vec<CheckResult>,
     },
     RenewLeases {
         sessions: Vec<(SessionId, Generation)>,
     },
+    /// Stops a session. Its task is blocked, so that no other starts, unless it is to `restart`.
     StopSession {
         session: SessionId,
-    },
-    EndProcess {
-        session: SessionId,
-        generation: Generation,
-        end: ProcessEnd,
-        artifacts: Vec<String>,
-        usage: Option<Usage>,
-    },
-    ExamineWorkspace {
-        session: SessionId,
-        generation: Generation,
-        facts: Box<WorkspaceFacts>,
+        restart: bool,
     },
     /// `merged` says that the caller has seen the task's branch in the target.
     EndByHand {
@@ -208,7 +216,7 @@ impl Command {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Configure { .. } => "configure",
-            Self::Pause => "pause",
+            Self::Pause { .. } => "pause",
             Self::Resume => "resume",
             Self::ApplyRoster { .. } => "apply_roster",
             Self::Define { .. } => "define",
@@ -218,14 +226,14 @@ impl Command {
             Self::AssignTask { .. } => "assign_task",
             Self::ChangeDependencies { .. } => "change_dependencies",
             Self::MoveTask { .. } => "move_task",
+            Self::RetryTask { .. } => "retry_task",
             Self::RecordBranch { .. } => "record_branch",
             Self::Claim { .. } => "claim",
             Self::Attach { .. } => "attach",
-            Self::ReportRunning { .. } => "report_running",
+            Self::Report { .. } => "report",
+            Self::ReportTarget { .. } => "report_target",
             Self::RenewLeases { .. } => "renew_leases",
             Self::StopSession { .. } => "stop_session",
-            Self::EndProcess { .. } => "end_process",
-            Self::ExamineWorkspace { .. } => "examine_workspace",
             Self::EndByHand { .. } => "end_by_hand",
             Self::ParkAccount { .. } => "park_account",
             Self::ReportModel { .. } => "report_model",

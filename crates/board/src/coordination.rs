@@ -26,6 +26,7 @@ words! {
         AlreadyRunning = "already_running",
         ProjectFull = "project_full",
         CoolingDown = "cooling_down",
+        RightOfWay = "right_of_way",
         WorkerBlocked = "worker_blocked",
         WorkersProgressed = "workers_progressed",
         WaitingForWorkers = "waiting_for_workers",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Choice, NextAction, StopCause};
 use crate::agent::AgentSpec;
-use crate::evidence::{DodResult, ProcessEnd, Usage, Verdict, WorkspaceFacts};
+use crate::evidence::{CheckResult, DodResult, Examination, ProcessEnd, Usage, Verdict, WorkspaceFacts};
 use crate::session::{CompletionReport, Driver, ModelReport, Purpose};
 use crate::settings::{Fuel, Settings};
 use crate::task::{Context, Kind, Priority, Repairs, Status, TaskType};
@@ -19,6 +19,9 @@ pub struct Event {
     /// It follows from the same command as the event before it.
     #[serde(default)]
     pub continues: bool,
+    /// The session's fact that it records, by its number.
+    #[serde(default)]
+    pub fact: Option<(SessionId, u32)>,
 }
 
 /// A task as it was created.
@@ -136,9 +139,20 @@ pub enum EventKind {
         artifacts: Vec<String>,
         usage: Option<Usage>,
     },
+    /// Older logs have it in place of `Examined`.
     WorkspaceExamined {
         session: SessionId,
         facts: Box<WorkspaceFacts>,
+    },
+    /// What was found of ended work.
+    Examined {
+        session: SessionId,
+        examination: Examination,
+    },
+    /// Checks ran on the target alone (V9).
+    TargetChecked {
+        commit: String,
+        results: Vec<CheckResult>,
     },
     /// The session is over. A chat has no verdict.
     Judged {
@@ -225,11 +239,18 @@ struct Body<A, W> {
     what: W,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     continues: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fact: Option<(SessionId, u32)>,
 }
 
 impl Event {
     /// The version in which events are written today.
     pub const VERSION: u16 = 1;
+
+    /// An event that follows from the same command as others, for those who look ahead.
+    pub(crate) fn following(at: Timestamp, by: &Actor, what: &EventKind) -> Self {
+        Self { at, by: by.clone(), what: what.clone(), continues: true, fact: None }
+    }
 
     /// The name of what happened, such as `task_moved`.
     pub fn name(&self) -> &'static str {
@@ -238,7 +259,8 @@ impl Event {
 
     /// The JSON text that the log keeps. Its time is kept beside it.
     pub fn encode(&self) -> String {
-        serde_json::to_string(&Body { by: &self.by, what: &self.what, continues: self.continues })
+        let Self { by, what, continues, fact, .. } = self;
+        serde_json::to_string(&Body { by, what, continues: *continues, fact: *fact })
             .expect("events have string keys only")
     }
 
@@ -247,8 +269,8 @@ impl Event {
         if version > Self::VERSION {
             return Err(BadEvent::Newer { found: version, known: Self::VERSION });
         }
-        let Body { by, what, continues } = serde_json::from_str(body)?;
-        Ok(Self { at, by, what, continues })
+        let Body { by, what, continues, fact } = serde_json::from_str(body)?;
+        Ok(Self { at, by, what, continues, fact })
     }
 
     /// The same event without secrets and their hashes, for people to see (S4).
@@ -278,6 +300,8 @@ impl Event {
             | EventKind::LeasesRenewed { .. }
             | EventKind::StopRequested { .. }
             | EventKind::ProcessEnded { .. }
+            | EventKind::Examined { .. }
+            | EventKind::TargetChecked { .. }
             | EventKind::WorkspaceExamined { .. }
             | EventKind::Judged { .. }
             | EventKind::ModelReported { .. }
@@ -329,6 +353,8 @@ impl EventKind {
             Self::StopRequested { session, .. } => of("stop_requested", session),
             Self::ProcessEnded { session, .. } => of("process_ended", session),
             Self::WorkspaceExamined { session, .. } => of("workspace_examined", session),
+            Self::Examined { session, .. } => of("examined", session),
+            Self::TargetChecked { .. } => Entry::named("target_checked"),
             Self::Judged { session, .. } => of("judged", session),
             Self::ModelReported { session, .. } => of("model_reported", session),
             Self::TaskFetched { session } => of("task_fetched", session),

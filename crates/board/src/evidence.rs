@@ -77,9 +77,19 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     pub name: String,
+    /// The command that ran. A check that is defined otherwise by now has no result yet. Empty in older logs.
+    #[serde(default)]
+    pub command: String,
     pub outcome: CheckOutcome,
     /// The end of its output.
     pub output: String,
+}
+
+/// What the checks say of a commit of the target branch alone (V9).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetChecks {
+    pub commit: String,
+    pub results: Vec<CheckResult>,
 }
 
 /// What became of the branch.
@@ -113,6 +123,41 @@ pub struct WorkspaceFacts {
     /// Goals of the task's type that the difference does not meet.
     pub goals_unmet: Vec<String>,
     pub merge: Merge,
+    /// The commit of the target that the candidate was made on.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// The commit that the checks ran on, and that the target is moved to.
+    #[serde(default)]
+    pub candidate: Option<String>,
+    /// The tree of the work's last commit. If it is another than before, the session has made progress (A5).
+    #[serde(default)]
+    pub tree: Option<String>,
+}
+
+impl WorkspaceFacts {
+    /// The target contains the work.
+    pub fn is_merged(&self) -> bool {
+        matches!(self.merge, Merge::Merged { .. })
+    }
+}
+
+/// What is known of ended work (V10). Nothing in it is made up: what was not looked at is not here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Examination {
+    /// There is no workspace to look at: the report and the end of the process decide.
+    NotNeeded,
+    /// It could not be looked at, for reasons of our own: git, disk, sandbox. It is tried again, and charged to nobody.
+    Failed {
+        reason: String,
+    },
+    /// The agent left a workspace that git cannot read. It was set aside.
+    Unreadable {
+        reason: String,
+    },
+    /// The workspace is not there any more.
+    Gone,
+    Found(Box<WorkspaceFacts>),
 }
 
 /// Why nothing is concluded, and no attempt charged.
@@ -152,6 +197,14 @@ pub enum Rejection {
     },
     /// A child is not settled, or none of a manager's is done.
     ChildrenOpen,
+    /// The process ended badly, and is started once more (A5).
+    EndedBadly {
+        reason: String,
+    },
+    /// The agent left a workspace that git cannot read.
+    Unreadable {
+        reason: String,
+    },
 }
 
 impl Rejection {
@@ -164,6 +217,8 @@ impl Rejection {
             // V2.8 knows one word for both.
             Self::Check { .. } | Self::Goal { .. } => "check",
             Self::ChildrenOpen => "children_open",
+            Self::EndedBadly { .. } => "ended_badly",
+            Self::Unreadable { .. } => "unreadable",
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::action::NextAction;
 use crate::board::Board;
-use crate::evidence::{Inconclusive, Verdict};
+use crate::evidence::{Inconclusive, Verdict, WorkspaceFacts};
 use crate::session::Session;
 use crate::task::Task;
 use crate::{Seq, Span};
@@ -67,6 +67,16 @@ pub fn repeats_left(board: &Board, session: &Session, action: NextAction) -> Opt
 /// Did the session bring its task a new fact?
 pub(crate) fn brought_a_fact(board: &Board, session: &Session) -> bool {
     session.task().and_then(|id| board.tasks.get(&id)).is_some_and(|task| task.marks.fact > session.claimed_seq)
+}
+
+/// Did the session leave its branch with another tree than it found? Then it has made progress, whatever became of
+/// it (A5).
+pub(crate) fn left_another_tree(task: &Task, facts: &WorkspaceFacts) -> bool {
+    match (&facts.tree, &task.work_tree) {
+        (Some(now), Some(before)) => now != before,
+        (Some(_), None) => !facts.changed.is_empty(),
+        (None, _) => false,
+    }
 }
 
 /// Does a session that ended like this, without a new fact, count against the task (A3)? One that

@@ -4,9 +4,9 @@
 use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::session::Session;
+use crate::session::{Session, SessionStatus};
 use crate::task::{Kind, Status, Task};
-use crate::{Agent, AgentId, Message, MessageId, Party, SessionId, TaskId, Timestamp};
+use crate::{Agent, AgentId, Message, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
 
 /// Everything here can be computed from the rest of the board; a test does, and compares.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +19,12 @@ pub(crate) struct Index {
     pub(crate) by_status: [u32; Status::ALL.len()],
     /// Live sessions by agent.
     pub(crate) live_by_agent: OrdMap<AgentId, OrdSet<SessionId>>,
-    /// How many of the live sessions work on a task.
-    pub(crate) live_task_sessions: u32,
+    /// How many sessions work on a task. Those whose process is over do not.
+    pub(crate) working_task_sessions: u32,
+    /// Sessions whose work waits to be judged, in the order in which their processes ended.
+    pub(crate) verifying: OrdSet<(Seq, SessionId)>,
+    /// Tasks that stand in line for the right of way on files, or have it.
+    pub(crate) in_line: OrdSet<TaskId>,
     /// Live sessions by the end of their lease.
     pub(crate) leases: OrdSet<(Timestamp, SessionId)>,
     /// Messages from or to an agent, oldest first.
@@ -61,6 +65,11 @@ impl Index {
             (true, false) => drop(self.unattended.remove(&after.id)),
             (true, true) | (false, false) => {}
         }
+        match (before.right_of_way.is_some(), after.right_of_way.is_some()) {
+            (false, true) => drop(self.in_line.insert(after.id)),
+            (true, false) => drop(self.in_line.remove(&after.id)),
+            (true, true) | (false, false) => {}
+        }
     }
 
     pub(crate) fn add_session(&mut self, session: &Session) {
@@ -68,13 +77,25 @@ impl Index {
         if live.insert(session.id).is_some() {
             return;
         }
-        self.live_task_sessions += u32::from(session.task().is_some());
+        self.working_task_sessions += u32::from(session.task().is_some());
         self.move_lease(session.id, None, session.lease_until);
+    }
+
+    /// The process of a session is over; its work is still to be judged.
+    pub(crate) fn end_process(&mut self, before: &Session, after: &Session) {
+        if before.is_live() && before.status != SessionStatus::Verifying {
+            self.working_task_sessions -= u32::from(before.task().is_some());
+            self.move_lease(before.id, before.lease_until, after.lease_until);
+            self.verifying.extend(queue_key(after));
+        }
     }
 
     pub(crate) fn end_session(&mut self, session: &Session) {
         if remove_from(&mut self.live_by_agent, &session.agent, &session.id) {
-            self.live_task_sessions -= u32::from(session.task().is_some());
+            match queue_key(session) {
+                Some(key) => drop(self.verifying.remove(&key)),
+                None => self.working_task_sessions -= u32::from(session.task().is_some()),
+            }
             self.move_lease(session.id, session.lease_until, None);
         }
     }
@@ -110,6 +131,11 @@ impl Index {
             self.unread_from_owner.remove(id);
         }
     }
+}
+
+/// The place of a session's work in the queue.
+fn queue_key(session: &Session) -> Option<(Seq, SessionId)> {
+    session.process_ended.filter(|_| session.status == SessionStatus::Verifying).map(|(seq, _)| (seq, session.id))
 }
 
 /// The agent among whose open tasks it is.

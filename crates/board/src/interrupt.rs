@@ -22,5 +22,7 @@ pub fn interrupt(board: &Board, session: &Session) -> Option<Interrupt> {
     if let Some(by) = board.held_by(task) {
         return Some(Interrupt::Held { by });
     }
-    board.paused.then_some(Interrupt::ProjectPaused)
+    // A pause lets workers finish what they do (L11). A manager can only start and assign, which a pause forbids.
+    let manager = board.agents.get(&session.agent).is_some_and(|agent| agent.is_manager());
+    (board.paused && manager).then_some(Interrupt::ProjectPaused)
 }

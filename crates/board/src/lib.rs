@@ -18,6 +18,8 @@ mod coordination;
 mod cycles;
 mod event;
 mod evidence;
+mod examination;
+mod fact;
 mod field;
 mod fuel;
 mod id;
@@ -31,6 +33,8 @@ mod next_action;
 mod obstacle;
 mod readiness;
 mod refusal;
+mod right_of_way;
+mod runner_view;
 mod session;
 mod settings;
 pub mod snapshot;
@@ -41,7 +45,6 @@ mod text_limits;
 mod time;
 mod tool;
 mod verdict;
-
 mod why;
 pub mod wire;
 mod words;
@@ -58,9 +61,14 @@ pub use command::{Command, DependsOn, Destination, NewTask};
 pub use coordination::{Action, Reason, Staffing};
 pub use event::{BadEvent, CreatedTask, Event, EventKind, TaskEdit};
 pub use evidence::{
-    CheckOutcome, CheckResult, DodResult, EndReason, Inconclusive, Merge, ProcessEnd, Rejection, Usage, VendorTrouble,
-    Verdict, WorkspaceFacts,
+    CheckOutcome, CheckResult, DodResult, EndReason, Examination, Inconclusive, Merge, ProcessEnd, Rejection,
+    TargetChecks, Usage, VendorTrouble, Verdict, WorkspaceFacts,
 };
+pub use examination::{
+    CheckRun, ExaminationStep, SETUP, TargetRed, Waiting, examination, examination_step, merge_queue, target_red,
+    waiting,
+};
+pub use fact::Fact;
 pub use field::Field;
 pub use fuel::{RemainingFuel, calls_left, left, repeats_left};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
@@ -75,19 +83,22 @@ pub use next_action::next_action;
 pub use obstacle::Obstacle;
 pub use readiness::{can_start, obstacles, waiting_to_start};
 pub use refusal::{Code, Refusal, RefusalReason};
+pub use runner_view::{DiskSpace, RunnerStatus, RunnerView};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{
     Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox, Settings,
 };
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
-    Block, Completion, Conclusion, Context, Kind, Priority, Repairs, Status, Task, TaskType, Used, Watermarks, slug,
+    Block, Completion, Conclusion, Context, Kind, Priority, Repairs, RightOfWay, Status, Task, TaskType, Used,
+    Watermarks, slug,
 };
 pub use text::{
-    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_reason, say_rejection, say_why,
+    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_reason, say_rejection,
+    say_waiting, say_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;
-pub use verdict::{Children, Evidence, Policy, judge, judge_by_hand};
+pub use verdict::{BadEnd, Children, Evidence, Policy, judge, judge_by_hand};
 pub use why::{Line, Why, why};
 pub use words::UnknownWord;

@@ -179,6 +179,10 @@ pub enum RefusalReason {
     UnderJudgement {
         task: TaskId,
     },
+    /// What its agent did is in the target.
+    WorkMerged {
+        task: TaskId,
+    },
     AssignedInProgress {
         task: TaskId,
     },
@@ -336,6 +340,7 @@ impl RefusalReason {
             | Self::Settled { .. }
             | Self::ParentSettled { .. }
             | Self::UnderJudgement { .. }
+            | Self::WorkMerged { .. }
             | Self::AssignedInProgress { .. }
             | Self::DependsInProgress { .. }
             | Self::DependencyCancelled { .. }

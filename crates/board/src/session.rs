@@ -8,7 +8,7 @@ use crate::action::{Choice, NextAction};
 use crate::evidence::DodResult;
 use crate::evidence::ProcessEnd;
 use crate::evidence::Usage;
-use crate::evidence::{Merge, Verdict, WorkspaceFacts};
+use crate::evidence::{Verdict, WorkspaceFacts};
 use crate::words::words;
 use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
 
@@ -126,6 +126,10 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     pub dod_result: Option<DodResult>,
     pub workspace: Option<WorkspaceFacts>,
+    /// Why its work could not be looked at, if that is so: trouble of our own.
+    pub trouble: Option<String>,
+    /// The number of the last fact that its runner reported.
+    pub facts: u32,
     pub artifacts: Vec<String>,
     pub usage: Option<Usage>,
     pub verdict: Option<Verdict>,
@@ -138,16 +142,6 @@ impl Session {
     /// It holds its task: running, about to run, or under verification.
     pub fn is_live(&self) -> bool {
         self.status != SessionStatus::Ended
-    }
-
-    /// What keeps its work from being merged, while it is under verification.
-    pub fn waits_to_merge(&self) -> Option<&str> {
-        match self.workspace.as_ref().map(|facts| &facts.merge) {
-            Some(Merge::Waiting { reason, .. }) if self.status == SessionStatus::Verifying => Some(reason),
-            Some(Merge::Waiting { .. } | Merge::NotTried | Merge::Conflict { .. } | Merge::Merged { .. }) | None => {
-                None
-            }
-        }
     }
 
     /// Its agent may still call.

@@ -54,7 +54,9 @@ pub struct Goal {
 }
 
 /// The bounded allowances (G1), and the other numbers that the rules use.
+/// Events have them as they were then: what is missing there has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Limits {
     /// Unsettled children of one parent.
     pub max_children: u32,
@@ -68,6 +70,8 @@ pub struct Limits {
     pub max_retries: u32,
     /// Sessions in a row without a new fact before a task is blocked.
     pub max_idle_sessions: u32,
+    /// Conflicts in a row before a task is blocked.
+    pub max_conflicts: u32,
     /// Sessions of one task in all.
     pub max_task_sessions: u32,
     /// Tool calls of one session.
@@ -87,6 +91,8 @@ pub struct Limits {
     pub start_reminder: Span,
     pub backoff_first: Span,
     pub backoff_most: Span,
+    /// How long work that keeps colliding has the right of way on its files.
+    pub right_of_way: Span,
 }
 
 impl Default for Limits {
@@ -98,6 +104,7 @@ impl Default for Limits {
             max_attempts: 3,
             max_retries: 3,
             max_idle_sessions: 3,
+            max_conflicts: 10,
             max_task_sessions: 50,
             max_calls: 2_000,
             max_messages: 20,
@@ -110,6 +117,7 @@ impl Default for Limits {
             start_reminder: Span::minutes(10),
             backoff_first: Span::seconds(5),
             backoff_most: Span::minutes(5),
+            right_of_way: Span::minutes(60),
         }
     }
 }
@@ -124,7 +132,7 @@ pub enum LimitValue<'a> {
 
 impl Limits {
     /// Every limit with its name: the one list of them, for those who read limits and for those who judge them.
-    pub fn each(&mut self) -> [(&'static str, LimitValue<'_>); 18] {
+    pub fn each(&mut self) -> [(&'static str, LimitValue<'_>); 20] {
         use LimitValue::{Number, Time};
         // Taken apart, so that a new limit does not compile until it is here.
         let Self {
@@ -134,6 +142,7 @@ impl Limits {
             max_attempts,
             max_retries,
             max_idle_sessions,
+            max_conflicts,
             max_task_sessions,
             max_calls,
             max_messages,
@@ -146,6 +155,7 @@ impl Limits {
             start_reminder,
             backoff_first,
             backoff_most,
+            right_of_way,
         } = self;
         [
             ("max_children", Number(max_children, 1..=20)),
@@ -154,6 +164,7 @@ impl Limits {
             ("max_attempts", Number(max_attempts, 1..=20)),
             ("max_retries", Number(max_retries, 0..=20)),
             ("max_idle_sessions", Number(max_idle_sessions, 1..=100)),
+            ("max_conflicts", Number(max_conflicts, 1..=100)),
             ("max_task_sessions", Number(max_task_sessions, 1..=1_000)),
             ("max_calls", Number(max_calls, 10..=1_000_000)),
             ("max_messages", Number(max_messages, 0..=1_000)),
@@ -166,6 +177,7 @@ impl Limits {
             ("start_reminder", Time(start_reminder)),
             ("backoff_first", Time(backoff_first)),
             ("backoff_most", Time(backoff_most)),
+            ("right_of_way", Time(right_of_way)),
         ]
     }
 
@@ -236,6 +248,7 @@ words! {
         Repeats = "max_repeats",
         IdleSessions = "max_idle_sessions",
         TaskSessions = "max_task_sessions",
+        Conflicts = "max_conflicts",
     }
 }
 
@@ -247,6 +260,7 @@ impl Fuel {
             Self::Calls => "fuel_spent: max_calls",
             Self::Messages => "fuel_spent: max_messages",
             Self::TaskSessions => "fuel_spent: max_task_sessions",
+            Self::Conflicts => "fuel_spent: max_conflicts",
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::coordination::Reason;
 use crate::coordination::Staffing;
 use crate::interrupt::interrupt;
 use crate::readiness;
-use crate::session::{Driver, Purpose, Session};
+use crate::right_of_way;
+use crate::session::{Driver, Purpose, Session, SessionStatus};
 use crate::task::{Status, Task};
 use crate::{Agent, AgentId, Mode, Party, Refusal, Timestamp};
 
@@ -64,8 +65,9 @@ pub fn startable_work(board: &Board, now: Timestamp) -> Vec<StartableWork<'_>> {
 
 /// The answer for a session that should end; `None` while it may go on.
 pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staffing> {
-    // A session that is driven by hand is ended by the person who drives it.
-    if session.driver == Driver::Hand {
+    // A session that is driven by hand is ended by the person who drives it, and one whose process is over has
+    // nothing left to stop: what it did is kept and judged when it may be (V12).
+    if session.driver == Driver::Hand || session.status == SessionStatus::Verifying {
         return None;
     }
     if !agent.active {
@@ -83,6 +85,7 @@ pub fn must_stop(board: &Board, agent: &Agent, session: &Session) -> Option<Staf
             StopCause::Reassigned => Reason::Reassigned,
             StopCause::NoProgress => Reason::NoProgress,
             StopCause::FuelSpent => Reason::FuelSpent,
+            StopCause::Paused => Reason::ProjectPaused,
         },
         None => return unstarted(board, session).then(|| Staffing::stop(Reason::Unstarted, session)),
     };
@@ -118,8 +121,11 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
     if let Some(until) = cooling_until(board, agent, task.not_before, now) {
         return no_change(Reason::CoolingDown).until(until);
     }
-    if board.index.live_task_sessions >= board.settings.limits.max_sessions {
+    if board.index.working_task_sessions >= board.settings.limits.max_sessions {
         return no_change(Reason::ProjectFull);
+    }
+    if let Some((_, until)) = right_of_way::must_wait_for(board, task, now) {
+        return no_change(Reason::RightOfWay).until(until);
     }
     match task.waiting_since {
         Some(since) => staff_waiting_manager(board, agent, task, since),

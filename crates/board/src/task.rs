@@ -117,6 +117,19 @@ pub struct Used {
     pub sessions: u32,
     /// Sessions in a row without a new fact.
     pub idle_sessions: u32,
+    /// Bad ends in a row: the first is tried once more (A5).
+    pub bad_ends: u32,
+    /// Conflicts in a row. They are nobody's fault, and have a bound of their own (A5).
+    pub conflicts: u32,
+}
+
+/// What work that was sent back twice for a conflict stands in line for (V11).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RightOfWay {
+    /// The files in conflict.
+    pub files: Vec<String>,
+    /// When the session began that has it; `None` while the task stands in line.
+    pub granted: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +163,9 @@ pub struct Task {
     pub report: Option<CompletionReport>,
     /// What was wrong with the last attempt.
     pub feedback: Option<Rejection>,
+    pub right_of_way: Option<RightOfWay>,
+    /// The tree of its work as it was last seen.
+    pub work_tree: Option<String>,
     pub used: Used,
     /// No session starts before this instant (A3).
     pub not_before: Option<Timestamp>,

@@ -1,15 +1,11 @@
 //! What do the observed facts about a session mean for its task (V2)?
 
-use crate::evidence::CheckOutcome;
-use crate::evidence::CheckResult;
-use crate::evidence::Inconclusive;
-use crate::evidence::Merge;
-use crate::evidence::Rejection;
-use crate::evidence::Verdict;
-use crate::evidence::WorkspaceFacts;
-use crate::evidence::{DodResult, EndReason, ProcessEnd, VendorTrouble};
+use crate::evidence::{
+    CheckOutcome, DodResult, EndReason, Inconclusive, Merge, ProcessEnd, Rejection, VendorTrouble, Verdict,
+    WorkspaceFacts,
+};
 use crate::session::{CompletionReport, Outcome};
-use crate::{Check, Completion, Hierarchy, Mode};
+use crate::{Completion, Hierarchy, Mode};
 
 /// The facts about one session, as far as they are known.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +15,6 @@ pub struct Evidence<'a> {
     /// It was told to `wait`, and has reported nothing.
     pub left_waiting: bool,
     pub children: Children,
-    pub workspace: Option<&'a WorkspaceFacts>,
 }
 
 /// How the children of the session's task stand.
@@ -35,24 +30,32 @@ pub enum Children {
 
 /// What the task asks of its evidence.
 #[derive(Clone, Copy, Debug)]
-pub struct Policy<'a> {
+pub struct Policy {
     pub hierarchy: Hierarchy,
     pub mode: Mode,
     pub completion: Completion,
-    /// Type `research`, or `allow_empty`.
-    pub may_be_empty: bool,
-    /// The checks that must have run and passed.
-    pub checks: &'a [Check],
+    /// What follows a bad end.
+    pub bad_end: BadEnd,
 }
 
-/// The verdict, or `None` while the workspace has to be looked at first.
+/// What follows when a worker's process ends badly (A5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadEnd {
+    /// It is started once more.
+    StartsAgain,
+    /// Its task fails.
+    Fails,
+}
+
+/// The verdict by how the session ended, or `None` if its work has to be examined: then
+/// [`crate::examination_step`] decides.
 ///
 /// The order of the questions is V2's, and it is the meaning: a process that was stopped is not
 /// failed, one that failed is not asked what it claims, and so on.
 #[must_use]
-pub fn judge(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
+pub fn judge(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
     let verdict = ended_without_meaning(evidence, policy)
-        .or_else(|| ended_badly(evidence.end))
+        .or_else(|| bad_end(evidence.end, policy))
         .or_else(|| reported_otherwise(evidence, policy));
     if verdict.is_some() {
         return verdict;
@@ -63,14 +66,38 @@ pub fn judge(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
             Some(Verdict::Rejected(Rejection::ChildrenOpen))
         }
         (Hierarchy::Worker, Children::None | Children::Done, Completion::Reported) => Some(Verdict::Done),
-        (Hierarchy::Worker, Children::None | Children::Done, Completion::Merged) => {
-            evidence.workspace.and_then(|facts| judge_work(facts, policy))
-        }
+        (Hierarchy::Worker, Children::None | Children::Done, Completion::Merged) => None,
     }
 }
 
+/// Did it end well, and say so? Then there is work that must not be done again, whatever happens to its task (V12).
+#[must_use]
+pub(crate) fn finished(evidence: &Evidence<'_>, policy: &Policy) -> bool {
+    let well = evidence.end.reason == EndReason::Exited
+        && evidence.end.exit_code == Some(0)
+        && evidence.end.vendor.is_none()
+        && evidence.end.error.is_none();
+    let reported = match (evidence.report, policy.mode) {
+        (Some(report), Mode::Guided | Mode::OneShot) => report.result == Outcome::Success,
+        (None, mode) => mode == Mode::OneShot,
+    };
+    well && reported
+}
+
+/// V2.2: a worker that ends badly may be started once more (A5).
+fn bad_end(end: &ProcessEnd, policy: &Policy) -> Option<Verdict> {
+    let verdict = ended_badly(end)?;
+    Some(match (verdict, policy.bad_end) {
+        // It had all the time there is.
+        (Verdict::Failed { reason }, BadEnd::StartsAgain) if end.reason != EndReason::TimedOut => {
+            Verdict::Rejected(Rejection::EndedBadly { reason })
+        }
+        (verdict, BadEnd::StartsAgain | BadEnd::Fails) => verdict,
+    })
+}
+
 /// V2.1: nothing can be concluded from it.
-fn ended_without_meaning(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
+fn ended_without_meaning(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
     let vendor = evidence.end.vendor.map(|trouble| match trouble {
         VendorTrouble::RateLimited { .. } => Inconclusive::RateLimited,
         VendorTrouble::Unavailable => Inconclusive::VendorUnavailable,
@@ -106,7 +133,7 @@ fn ended_badly(end: &ProcessEnd) -> Option<Verdict> {
 }
 
 /// V2.3 and V2.4: what was claimed, if it was anything but success.
-fn reported_otherwise(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Verdict> {
+fn reported_otherwise(evidence: &Evidence<'_>, policy: &Policy) -> Option<Verdict> {
     match (evidence.report, policy.mode) {
         (Some(report), Mode::Guided | Mode::OneShot) => match report.result {
             Outcome::Success => None,
@@ -116,42 +143,6 @@ fn reported_otherwise(evidence: &Evidence<'_>, policy: &Policy<'_>) -> Option<Ve
         (None, Mode::Guided) => Some(Verdict::Rejected(Rejection::NoReport)),
         (None, Mode::OneShot) => None,
     }
-}
-
-/// V2.5 to V2.9: the work itself. `None` while a clean candidate has not been merged.
-fn judge_work(facts: &WorkspaceFacts, policy: &Policy<'_>) -> Option<Verdict> {
-    if !facts.outside_scope.is_empty() {
-        return Some(Verdict::Rejected(Rejection::ScopeViolation { files: facts.outside_scope.clone() }));
-    }
-    if facts.changed.is_empty() {
-        return Some(if policy.may_be_empty { Verdict::Done } else { Verdict::Rejected(Rejection::NoChange) });
-    }
-    if let Merge::Conflict { files } = &facts.merge {
-        return Some(Verdict::Rejected(Rejection::Conflict { files: files.clone() }));
-    }
-    let failed = failed_checks(facts, policy.checks);
-    if !failed.is_empty() {
-        return Some(Verdict::Rejected(Rejection::Check { failed }));
-    }
-    if !facts.goals_unmet.is_empty() {
-        return Some(Verdict::Rejected(Rejection::Goal { unmet: facts.goals_unmet.clone() }));
-    }
-    match facts.merge {
-        Merge::Merged { .. } => Some(Verdict::Done),
-        Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
-    }
-}
-
-/// The checks that did not pass. One that was asked for and left no trace did not run.
-fn failed_checks(facts: &WorkspaceFacts, wanted: &[Check]) -> Vec<CheckResult> {
-    let failed = facts.checks.iter().filter(|check| check.outcome != CheckOutcome::Pass).cloned();
-    let missing = wanted.iter().filter(|check| facts.checks.iter().all(|result| result.name != check.name));
-    let missing = missing.map(|check| CheckResult {
-        name: check.name.clone(),
-        outcome: CheckOutcome::DidNotRun,
-        output: String::new(),
-    });
-    failed.chain(missing).collect()
 }
 
 /// The verdict on a session that was driven by hand (C2). `Done` needs the branch in the target,

@@ -5,10 +5,12 @@ use serde::Serialize;
 use crate::action::Interrupt;
 use crate::board::Board;
 use crate::coordination::{Action, Reason, Staffing};
-use crate::evidence::{EndReason, Rejection};
+use crate::evidence::{EndReason, ProcessEnd, Rejection};
+use crate::examination::{Waiting, waiting};
 use crate::interrupt::interrupt;
 use crate::obstacle::Obstacle;
 use crate::readiness::obstacles;
+use crate::runner_view::{DiskSpace, RunnerStatus, RunnerView};
 use crate::session::SessionStatus;
 use crate::staffing::staff_task;
 use crate::task::{Status, Task};
@@ -27,12 +29,25 @@ pub enum Line {
     /// Its work is being verified; `waiting` says what keeps it from being merged.
     Verifying {
         session: SessionId,
-        waiting: Option<String>,
+        waiting: Option<Waiting>,
+    },
+    /// It may start, and there is no runner to start it.
+    NoRunner,
+    /// It may start, and the runner has no slot for it.
+    NoFreeSlot {
+        slots: u32,
+        busy: Vec<SessionId>,
+    },
+    /// It may start, and the runner's disk is too full.
+    DiskFull {
+        free: u64,
+        floor: u64,
     },
     /// How the last session ended, if not well.
     LastSession {
         session: SessionId,
         reason: EndReason,
+        exit_code: Option<i32>,
         error: Option<String>,
     },
     /// Its session has to end before another starts.
@@ -46,6 +61,8 @@ pub enum Line {
         agent: AgentId,
         reason: Reason,
         until: Option<Timestamp>,
+        /// How long that is from now.
+        remaining: Option<Span>,
     },
     /// Ready; its mover has to start it.
     ReadyFor {
@@ -91,7 +108,7 @@ pub struct Why {
     pub lines: Vec<Line>,
 }
 
-pub fn why(board: &Board, id: TaskId, now: Timestamp) -> Result<Why, Refusal> {
+pub fn why(board: &Board, id: TaskId, now: Timestamp, runner: &RunnerView) -> Result<Why, Refusal> {
     let task = board.task(id)?;
     let mut lines = match task.status {
         Status::Done => vec![Line::Done],
@@ -99,10 +116,10 @@ pub fn why(board: &Board, id: TaskId, now: Timestamp) -> Result<Why, Refusal> {
         Status::Failed => vec![failed(board, task)],
         Status::Blocked => blocked(board, task),
         Status::Backlog | Status::Todo => unstarted(board, task, now),
-        Status::InProgress => in_progress(board, task, now),
+        Status::InProgress => in_progress(board, task, now, runner),
     };
     lines.extend(last_session(board, task));
-    if let (Some(why), Status::InProgress) = (&task.feedback, task.status) {
+    if let (Some(why), Status::InProgress | Status::Blocked | Status::Failed) = (&task.feedback, task.status) {
         let most = board.settings.limits.max_attempts;
         lines.push(Line::SentBack { why: why.clone(), attempts: task.used.attempts, most });
     }
@@ -113,8 +130,12 @@ pub fn why(board: &Board, id: TaskId, now: Timestamp) -> Result<Why, Refusal> {
 fn last_session(board: &Board, task: &Task) -> Option<Line> {
     let concerned = matches!(task.status, Status::InProgress | Status::Blocked | Status::Failed) && task.live.is_none();
     let session = task.last_session.filter(|_| concerned).and_then(|id| board.sessions.get(&id))?;
-    let end = session.end.as_ref().filter(|end| end.reason != EndReason::Exited || end.error.is_some())?;
-    Some(Line::LastSession { session: session.id, reason: end.reason, error: end.error.clone() })
+    let bad = |end: &&ProcessEnd| {
+        end.reason != EndReason::Exited || end.error.is_some() || end.exit_code.is_some_and(|code| code != 0)
+    };
+    let end = session.end.as_ref().filter(bad)?;
+    let (reason, exit_code) = (end.reason, end.exit_code.filter(|code| *code != 0));
+    Some(Line::LastSession { session: session.id, reason, exit_code, error: end.error.clone() })
 }
 
 fn closing(task: &Task, line: impl FnOnce(Party, String) -> Line) -> Line {
@@ -159,7 +180,7 @@ fn unstarted(board: &Board, task: &Task, now: Timestamp) -> Vec<Line> {
     vec![Line::ReadyFor { mover: board.mover(task), waiting: (waiting >= reminder).then_some(waiting) }]
 }
 
-fn in_progress(board: &Board, task: &Task, now: Timestamp) -> Vec<Line> {
+fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) -> Vec<Line> {
     if let Some(parent) = task.parent.filter(|_| task.is_step()) {
         let held = board.held_by(task).map(|by| Line::Obstacle(Obstacle::Held { by }));
         return held.into_iter().chain([Line::StepOf { task: parent }]).collect();
@@ -172,7 +193,10 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp) -> Vec<Line> {
         && let Some(agent) = task.assignee.as_ref().and_then(|id| board.agents.get(id))
     {
         let Staffing { action, reason, until, .. } = staff_task(board, agent, task, now);
-        lines.push(Line::Staffing { agent: agent.id().clone(), reason, until });
+        let remaining = until.map(|until| until - now);
+        let missing = runner_is_missing(runner, action == Action::Start);
+        let agent = agent.id().clone();
+        lines.push(missing.unwrap_or(Line::Staffing { agent, reason, until, remaining }));
         if action != Action::Start {
             lines.extend(board.held_by(task).map(|by| Line::Obstacle(Obstacle::Held { by })));
         }
@@ -184,15 +208,32 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp) -> Vec<Line> {
     lines
 }
 
+/// Why a runner does not start what may start.
+fn runner_is_missing(runner: &RunnerView, may_start: bool) -> Option<Line> {
+    match runner {
+        RunnerView::Missing => Some(Line::NoRunner),
+        RunnerView::Present(_) | RunnerView::Unknown if !may_start => None,
+        RunnerView::Unknown => None,
+        RunnerView::Present(RunnerStatus { disk: Some(DiskSpace { free, floor }), .. }) => {
+            Some(Line::DiskFull { free: *free, floor: *floor })
+        }
+        RunnerView::Present(RunnerStatus { slots, busy, .. }) if busy.len() >= *slots as usize => {
+            Some(Line::NoFreeSlot { slots: *slots, busy: busy.clone() })
+        }
+        RunnerView::Present(_) => None,
+    }
+}
+
 /// The session that has the task.
 fn holder(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
     let session = task.live.and_then(|id| board.sessions.get(&id))?;
-    if let Some(interrupt) = interrupt(board, session) {
+    let ended = matches!(session.status, SessionStatus::Verifying | SessionStatus::Ended);
+    if let (Some(interrupt), false) = (interrupt(board, session), ended) {
         return Some(Line::Stopping { session: session.id, interrupt });
     }
     Some(match session.status {
         SessionStatus::Verifying | SessionStatus::Ended => {
-            Line::Verifying { session: session.id, waiting: session.waits_to_merge().map(str::to_owned) }
+            Line::Verifying { session: session.id, waiting: waiting(board, session, now) }
         }
         SessionStatus::Starting | SessionStatus::Running => Line::Running {
             session: session.id,

@@ -43,7 +43,11 @@ pub fn admit(board: &Board, actor: &Actor, command: &Command, now: Timestamp) ->
     if let Actor::Session(_) = actor {
         context.stop_if_calls_spent(&mut happened)?;
     }
-    let event = |(index, what)| Event { at: now, by: actor.clone(), what, continues: index > 0 };
+    let fact = match command {
+        Command::Report { session, number, .. } => Some((*session, *number)),
+        _ => None,
+    };
+    let event = |(index, what)| Event { at: now, by: actor.clone(), what, continues: index > 0, fact };
     Ok(happened.into_iter().enumerate().map(event).collect())
 }
 
@@ -51,7 +55,7 @@ impl<'a> AdmitContext<'a> {
     fn decide(&self, command: &Command) -> AdmitResult {
         match command {
             Command::Configure { settings } => self.configure(settings),
-            Command::Pause => self.pause(),
+            Command::Pause { now } => self.pause(*now),
             Command::Resume => self.resume(),
             Command::ApplyRoster { agents } => self.apply_roster(agents),
             Command::Define { settings, agents } => {
@@ -69,6 +73,7 @@ impl<'a> AdmitContext<'a> {
             Command::MoveTask { task, to, reason, forced, merged } => {
                 self.move_task(*task, *to, reason.as_deref(), moves::OwnerOverride { forced: *forced, merged: *merged })
             }
+            Command::RetryTask { task, forced, later } => self.retry_task(*task, *forced, *later),
             Command::RecordBranch { task, branch, base } => self.record_branch(*task, branch, base),
 
             Command::Claim { agent, purpose, driver, credential, forced } => {
@@ -77,15 +82,10 @@ impl<'a> AdmitContext<'a> {
             Command::Attach { agent, credential, can_make_workspace } => {
                 self.attach(agent, credential, *can_make_workspace)
             }
-            Command::ReportRunning { session, generation } => self.report_running(*session, *generation),
+            Command::Report { session, generation, number, fact } => self.report(*session, *generation, *number, fact),
+            Command::ReportTarget { commit, results } => self.report_target(commit, results),
             Command::RenewLeases { sessions } => self.renew_leases(sessions),
-            Command::StopSession { session } => self.stop_session(*session),
-            Command::EndProcess { session, generation, end, artifacts, usage } => {
-                self.end_process(*session, *generation, end, artifacts, *usage)
-            }
-            Command::ExamineWorkspace { session, generation, facts } => {
-                self.examine_workspace(*session, *generation, facts)
-            }
+            Command::StopSession { session, restart } => self.stop_session(*session, *restart),
             Command::EndByHand { session, end, dod_result, merged, artifacts } => {
                 self.end_by_hand(*session, end, *dod_result, *merged, artifacts)
             }

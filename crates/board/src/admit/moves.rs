@@ -2,8 +2,11 @@
 
 use super::{AdmitContext, AdmitResult, stop_live_session, under_judgement};
 use crate::action::StopCause;
+use crate::apply::apply;
 use crate::command::Destination;
-use crate::event::EventKind;
+use crate::event::{Event, EventKind};
+use crate::evidence::{Inconclusive, Verdict};
+use crate::examination;
 use crate::field::Field;
 use crate::lifecycle::{self, Guard, Rule, TaskRole};
 use crate::obstacle::Obstacle;
@@ -11,7 +14,7 @@ use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::task::{Kind, Status, Task};
 use crate::text_limits;
-use crate::{Actor, Party, TaskId};
+use crate::{Actor, Party, SessionId, TaskId};
 
 /// What the owner adds to a move.
 #[derive(Clone, Copy)]
@@ -167,15 +170,45 @@ impl AdmitContext<'_> {
             forced,
         };
         let mut happened = vec![moved(task, to)];
-        if to == Status::Todo && task.status == Status::InProgress {
+        let ended_work = examination::ended_work(self.board, task);
+        if to == Status::Todo && task.status == Status::InProgress && ended_work.is_none() {
             happened.extend(stop_live_session(task, StopCause::Unstarted));
+        }
+        // Ended work is kept through everything but the end of its task (V12).
+        if to.is_settled() {
+            happened.extend(ended_work.map(drop_work));
         }
         if to == Status::Cancelled {
             let below = self.board.descendants(task).into_iter().filter_map(|id| self.board.tasks.get(&id));
-            happened.extend(below.filter(|task| !task.is_settled()).map(|task| moved(task, to)));
+            for task in below.filter(|task| !task.is_settled()) {
+                happened.push(moved(task, to));
+                happened.extend(examination::ended_work(self.board, task).map(drop_work));
+            }
         }
         Ok(happened)
     }
+
+    /// A retry starts at once where the one who retries may start (L12).
+    pub(super) fn retry_task(&self, id: TaskId, forced: bool, later: bool) -> AdmitResult {
+        let overrides = OwnerOverride { forced, merged: false };
+        let mut happened = self.move_task(id, Destination::By(lifecycle::Move::Retry), None, overrides)?;
+        if later {
+            return Ok(happened);
+        }
+        let mut board = self.board.clone();
+        for what in &happened {
+            apply(&mut board, &Event::following(self.now, self.actor, what));
+        }
+        let after = AdmitContext { board: &board, ..*self };
+        let started = after.move_task(id, Destination::Status(Status::InProgress), None, overrides);
+        happened.extend(started.unwrap_or_default());
+        Ok(happened)
+    }
+}
+
+/// The work of a session is not wanted any more.
+pub(super) fn drop_work(session: SessionId) -> EventKind {
+    EventKind::Judged { session, verdict: Some(Verdict::None(Inconclusive::Stopped)) }
 }
 
 fn owners_block(task: &Task) -> bool {

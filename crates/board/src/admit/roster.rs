@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{AdmitContext, AdmitResult};
+use crate::action::StopCause;
 use crate::agent::AgentSpec;
 use crate::event::EventKind;
 use crate::refusal::{Refusal, RefusalReason};
+use crate::session::{Driver, Session, SessionStatus};
 use crate::settings::Settings;
 use crate::task::Status;
 use crate::{Actor, Agent, AgentId, Client, Decompose, Hierarchy, Mode, SecretHash, Span, Task, TaskId, Timestamp};
@@ -25,9 +27,23 @@ impl AdmitContext<'_> {
         })
     }
 
-    pub(super) fn pause(&self) -> AdmitResult {
+    /// Nothing starts any more; what runs goes on, unless it is to stop at once (L11).
+    pub(super) fn pause(&self, now: bool) -> AdmitResult {
         self.owner_only()?;
-        Ok(if self.board.paused { Vec::new() } else { vec![EventKind::ProjectPaused] })
+        let mut happened = if self.board.paused { Vec::new() } else { vec![EventKind::ProjectPaused] };
+        if now {
+            let works = |session: &&Session| {
+                session.task().is_some()
+                    && session.driver != Driver::Hand
+                    && session.status != SessionStatus::Verifying
+                    && session.stop.is_none()
+            };
+            let stopped = self.board.all_live_sessions().filter(works);
+            happened.extend(
+                stopped.map(|session| EventKind::StopRequested { session: session.id, cause: StopCause::Paused }),
+            );
+        }
+        Ok(happened)
     }
 
     pub(super) fn resume(&self) -> AdmitResult {

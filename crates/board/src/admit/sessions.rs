@@ -8,17 +8,19 @@ use crate::coordination::Action;
 use crate::coordination::Reason;
 use crate::event::{Event, EventKind};
 use crate::evidence::{
-    DodResult, EndReason, Inconclusive, Merge, ProcessEnd, Rejection, Usage, VendorTrouble, Verdict, WorkspaceFacts,
+    CheckResult, DodResult, EndReason, Examination, Inconclusive, ProcessEnd, Rejection, Usage, VendorTrouble, Verdict,
+    WorkspaceFacts,
 };
+use crate::examination::{self, ExaminationStep, examination_step};
+use crate::fact::Fact;
 use crate::fuel;
-use crate::interrupt::interrupt;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Driver, Purpose, Session, SessionStatus};
 use crate::settings::Fuel;
 use crate::staffing;
 use crate::task::{Status, Task};
-use crate::verdict::{self, Children, Evidence, Policy};
-use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, TaskType, Timestamp};
+use crate::verdict;
+use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
 
 /// The next instant at which time alone changes something. The writer sleeps until then instead of polling.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
@@ -87,11 +89,10 @@ impl AdmitContext<'_> {
         if staffing::staffing(self.board, agent.id(), self.now)?.action != Action::Start
             && let Some(silent) = attach::silent_session(self.board, agent, self.now)
         {
-            happened = self.ended(silent, &ProcessEnd::because(EndReason::Stopped), &[], None)?;
+            happened = self.ended(silent, &ProcessEnd::because(EndReason::Stopped), None)?;
             let board = board.to_mut();
             for what in &happened {
-                let (at, by) = (self.now, self.actor.clone());
-                apply(board, &Event { at, by, what: what.clone(), continues: true });
+                apply(board, &Event::following(self.now, self.actor, what));
             }
         }
         let purpose = attach::attachable(&board, agent, can_make_workspace, self.now)?;
@@ -187,10 +188,41 @@ impl AdmitContext<'_> {
         Ok(session)
     }
 
-    pub(super) fn report_running(&self, id: SessionId, generation: Generation) -> AdmitResult {
+    /// What a runner saw of a session. A fact that was told before changes nothing, so it may be told until it is
+    /// known to have arrived.
+    pub(super) fn report(&self, id: SessionId, generation: Generation, number: u32, fact: &Fact) -> AdmitResult {
         let session = self.reported(id, generation)?;
-        let starting = session.status == SessionStatus::Starting;
-        Ok(if starting { vec![EventKind::SessionRunning { session: id }] } else { Vec::new() })
+        if number <= session.facts {
+            return Ok(Vec::new());
+        }
+        match fact {
+            Fact::Running => {
+                let starting = session.status == SessionStatus::Starting;
+                Ok(if starting { vec![EventKind::SessionRunning { session: id }] } else { Vec::new() })
+            }
+            Fact::Branch { branch, base } => match session.task() {
+                Some(task) => self.record_branch(task, branch, base),
+                None => Err(RefusalReason::TaskSessionOnly.into()),
+            },
+            Fact::Exit { .. } if session.status == SessionStatus::Verifying => {
+                Err(RefusalReason::StaleSession(id).into())
+            }
+            Fact::Exit { end, usage } => self.ended(session, end, *usage),
+            Fact::Examined(examination) => self.examined(session, examination),
+        }
+    }
+
+    /// What the checks say of the target alone (V9).
+    pub(super) fn report_target(&self, commit: &str, results: &[CheckResult]) -> AdmitResult {
+        if !matches!(self.actor, Actor::Runner(_) | Actor::System) {
+            return Err(RefusalReason::RunnersOnly.into());
+        }
+        let results = truncate::checks(results);
+        let known = self.board.target.as_deref().filter(|known| known.commit == commit);
+        if known.is_some_and(|known| results.iter().all(|result| known.results.contains(result))) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![EventKind::TargetChecked { commit: commit.to_owned(), results }])
     }
 
     /// Renews what can be renewed; the others show on the board as over.
@@ -198,7 +230,9 @@ impl AdmitContext<'_> {
         let valid: Vec<_> = sessions
             .iter()
             .filter(|(id, generation)| {
-                self.reported(*id, *generation).is_ok_and(|session| matches!(session.driver, Driver::Runner { .. }))
+                self.reported(*id, *generation).is_ok_and(|session| {
+                    matches!(session.driver, Driver::Runner { .. }) && session.status != SessionStatus::Verifying
+                })
             })
             .map(|(id, _)| *id)
             .collect();
@@ -210,7 +244,8 @@ impl AdmitContext<'_> {
         Ok(vec![EventKind::LeasesRenewed { sessions: valid, until }])
     }
 
-    pub(super) fn stop_session(&self, id: SessionId) -> AdmitResult {
+    /// Stops a session, and blocks its task so that it is not simply started again (L12).
+    pub(super) fn stop_session(&self, id: SessionId, restart: bool) -> AdmitResult {
         self.owner_only()?;
         let session = self.board.session(id)?;
         if !session.is_live() {
@@ -219,38 +254,29 @@ impl AdmitContext<'_> {
         if session.driver == Driver::Hand {
             return Err(RefusalReason::DrivenByHand { session: id }.into());
         }
+        let ended = session.status == SessionStatus::Verifying;
         let told = EventKind::StopRequested { session: id, cause: StopCause::Owner };
-        let mut happened: Vec<_> = Some(told).filter(|_| session.stop.is_none()).into_iter().collect();
+        let mut happened: Vec<_> = Some(told).filter(|_| session.stop.is_none() && !ended).into_iter().collect();
+        let task = session.task().map(|task| self.board.task(task)).transpose()?;
+        if let Some(task) = task.filter(|task| !restart && task.status == Status::InProgress) {
+            happened.push(EventKind::TaskMoved {
+                task: task.id,
+                from: task.status,
+                to: Status::Blocked,
+                by: Party::Owner,
+                reason: Some("stopped by owner".into()),
+                forced: false,
+            });
+        }
         // An attached agent learns it with its next call. If it has gone there is none, and no process to end.
-        if session.driver == Driver::Attached && self.now - session.last_call_at > crate::Session::SILENT {
-            happened.extend(self.ended(session, &ProcessEnd::because(EndReason::Stopped), &[], None)?);
+        if session.driver == Driver::Attached && !ended && self.now - session.last_call_at > crate::Session::SILENT {
+            happened.extend(self.ended(session, &ProcessEnd::because(EndReason::Stopped), None)?);
         }
         Ok(happened)
     }
 
-    pub(super) fn end_process(
-        &self,
-        id: SessionId,
-        generation: Generation,
-        end: &ProcessEnd,
-        artifacts: &[String],
-        usage: Option<Usage>,
-    ) -> AdmitResult {
-        let session = self.reported(id, generation)?;
-        if session.status == SessionStatus::Verifying {
-            return Err(RefusalReason::StaleSession(id).into());
-        }
-        self.ended(session, end, artifacts, usage)
-    }
-
-    /// The process is over: judged at once if its end decides, after verification if not.
-    pub(super) fn ended(
-        &self,
-        session: &Session,
-        end: &ProcessEnd,
-        artifacts: &[String],
-        usage: Option<Usage>,
-    ) -> AdmitResult {
+    /// The process is over: judged at once if its end decides, after its work was examined if not.
+    pub(super) fn ended(&self, session: &Session, end: &ProcessEnd, usage: Option<Usage>) -> AdmitResult {
         let mut happened = Vec::new();
         // How a process ended is known once; losing its session afterwards does not change it.
         if session.end.is_none() {
@@ -258,7 +284,7 @@ impl AdmitContext<'_> {
                 session: session.id,
                 end: truncate::end(end),
                 dod_result: None,
-                artifacts: truncate::files(artifacts),
+                artifacts: Vec::new(),
                 usage,
             });
         }
@@ -270,68 +296,39 @@ impl AdmitContext<'_> {
             Purpose::Chat => happened.push(EventKind::Judged { session: session.id, verdict: None }),
             Purpose::Task(task) => {
                 let task = self.board.task(task)?;
-                let verdict = self.judge(session, task, end, None)?;
-                happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
+                let verdict = examination::verdict_by_end(self.board, session, task, end);
+                happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict, None)));
             }
         }
         Ok(happened)
     }
 
-    pub(super) fn examine_workspace(
-        &self,
-        id: SessionId,
-        generation: Generation,
-        facts: &WorkspaceFacts,
-    ) -> AdmitResult {
-        let session = self.reported(id, generation)?;
-        let (Purpose::Task(task), SessionStatus::Verifying, Some(end)) =
-            (session.purpose, session.status, &session.end)
-        else {
-            return Err(RefusalReason::StaleSession(id).into());
+    /// What was found of ended work, and what it means.
+    fn examined(&self, session: &Session, examination: &Examination) -> AdmitResult {
+        let (Purpose::Task(task), SessionStatus::Verifying) = (session.purpose, session.status) else {
+            return Err(RefusalReason::StaleSession(session.id).into());
         };
         let task = self.board.task(task)?;
-        let facts = truncate::facts(facts);
-        let verdict = self.judge(session, task, end, Some(&facts))?;
-        let mut happened = vec![EventKind::WorkspaceExamined { session: id, facts: Box::new(facts) }];
-        happened.extend(verdict.into_iter().flat_map(|verdict| self.concluded(session, task, verdict)));
-        Ok(happened)
-    }
-
-    fn judge(
-        &self,
-        session: &Session,
-        task: &Task,
-        end: &ProcessEnd,
-        workspace: Option<&WorkspaceFacts>,
-    ) -> Result<Option<Verdict>, Refusal> {
-        // A session that was told to stop is not judged by its work (L4), unless that is merged already.
-        let merged = workspace.is_some_and(|facts| matches!(facts.merge, Merge::Merged { .. }));
-        if task.status != Status::InProgress || (!merged && interrupt(self.board, session).is_some()) {
-            return Ok(Some(Verdict::None(Inconclusive::Stopped)));
-        }
-        let agent = self.board.agent(&session.agent)?;
-        let report = session.report.as_ref();
-        // A report given after all is what the session has to say.
-        let left_waiting = session.wait_given.is_some() && report.is_none();
-        let evidence = Evidence { end, report, left_waiting, children: self.children(task), workspace };
-        let policy = Policy {
-            hierarchy: agent.spec.hierarchy,
-            mode: agent.spec.mode,
-            completion: task.completion.unwrap_or(self.board.settings.completion),
-            may_be_empty: task.allow_empty || task.task_type == TaskType::Research,
-            checks: &self.board.settings.dod.checks,
+        let examination = truncate::examination(examination);
+        let step = examination_step(self.board, session, Some(&examination), self.now);
+        let facts = match &examination {
+            Examination::Found(facts) => Some(facts.as_ref()),
+            Examination::NotNeeded
+            | Examination::Failed { .. }
+            | Examination::Unreadable { .. }
+            | Examination::Gone => None,
         };
-        Ok(verdict::judge(&evidence, &policy))
-    }
-
-    fn children(&self, task: &Task) -> Children {
-        if self.board.unsettled_children(task).next().is_some() {
-            Children::Open
-        } else if self.board.children(task).any(|child| child.status == Status::Done) {
-            Children::Done
-        } else {
-            Children::None
-        }
+        let concluded = match step {
+            ExaminationStep::Conclude(verdict) => self.concluded(session, task, verdict, facts),
+            ExaminationStep::Look
+            | ExaminationStep::RunChecks(_)
+            | ExaminationStep::CheckTarget(_)
+            | ExaminationStep::Merge
+            | ExaminationStep::Wait(_) => Vec::new(),
+        };
+        let mut happened = vec![EventKind::Examined { session: session.id, examination }];
+        happened.extend(concluded);
+        Ok(happened)
     }
 
     pub(super) fn end_by_hand(
@@ -371,12 +368,18 @@ impl AdmitContext<'_> {
             artifacts: truncate::files(artifacts),
             usage: None,
         }];
-        happened.extend(self.concluded(session, task, verdict));
+        happened.extend(self.concluded(session, task, verdict, None));
         Ok(happened)
     }
 
     /// What a verdict does to its task. A task that was moved meanwhile is left where it is.
-    fn concluded(&self, session: &Session, task: &Task, verdict: Verdict) -> Vec<EventKind> {
+    fn concluded(
+        &self,
+        session: &Session,
+        task: &Task,
+        verdict: Verdict,
+        facts: Option<&WorkspaceFacts>,
+    ) -> Vec<EventKind> {
         let mut happened = vec![EventKind::Judged { session: session.id, verdict: Some(verdict.clone()) }];
         let ours = task.status == Status::InProgress && task.assignee.as_ref() == Some(&session.agent);
         if !ours {
@@ -391,11 +394,11 @@ impl AdmitContext<'_> {
             Verdict::Done => Some(moved(Status::Done, agent(), None)),
             Verdict::Failed { reason } => Some(moved(Status::Failed, agent(), Some(reason.clone()))),
             Verdict::Blocked { reason } => Some(moved(Status::Blocked, agent(), Some(reason.clone()))),
-            Verdict::Rejected(why) if spent_attempts => {
+            Verdict::Rejected(why) if spent_attempts && !matches!(why, Rejection::Conflict { .. }) => {
                 Some(moved(Status::Failed, Party::System, Some(attempts_spent(why))))
             }
             Verdict::Rejected(_) | Verdict::None(_) => {
-                let spent = self.spent_by_end(session, task, &verdict);
+                let spent = self.spent_by_end(session, task, &verdict, facts);
                 happened.extend(spent.map(|fuel| EventKind::FuelSpent { task: Some(task.id), session: None, fuel }));
                 spent.map(|fuel| block_for_fuel(task, fuel))
             }
@@ -405,9 +408,21 @@ impl AdmitContext<'_> {
     }
 
     /// Which of the task's own fuel this end has used up (A3, G3).
-    fn spent_by_end(&self, session: &Session, task: &Task, verdict: &Verdict) -> Option<Fuel> {
+    fn spent_by_end(
+        &self,
+        session: &Session,
+        task: &Task,
+        verdict: &Verdict,
+        facts: Option<&WorkspaceFacts>,
+    ) -> Option<Fuel> {
         let limits = &self.board.settings.limits;
-        let idle = !fuel::brought_a_fact(self.board, session) && fuel::counts_as_idle(verdict);
+        let conflict = matches!(verdict, Verdict::Rejected(Rejection::Conflict { .. }));
+        if conflict && task.used.conflicts + 1 >= limits.max_conflicts {
+            return Some(Fuel::Conflicts);
+        }
+        let progressed = fuel::brought_a_fact(self.board, session)
+            || facts.is_some_and(|facts| fuel::left_another_tree(task, facts));
+        let idle = !progressed && fuel::counts_as_idle(verdict);
         if idle && task.used.idle_sessions + 1 >= limits.max_idle_sessions {
             return Some(Fuel::IdleSessions);
         }
@@ -425,7 +440,7 @@ impl AdmitContext<'_> {
         let lapsed = self.board.index.leases.iter().take_while(|(until, _)| *until < self.now);
         for session in lapsed.filter_map(|(_, id)| self.board.sessions.get(id)) {
             let end = ProcessEnd::because(EndReason::Lost);
-            happened.extend(self.ended(session, &end, &[], None)?);
+            happened.extend(self.ended(session, &end, None)?);
         }
         let ttl = self.board.settings.limits.message_ttl;
         let expired = waiting_messages(self.board).filter(|message| self.now - message.at > ttl);

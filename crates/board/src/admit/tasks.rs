@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::moves::drop_work;
 use super::{AdmitContext, AdmitResult, under_judgement};
 use crate::command::{DependsOn, NewTask};
 use crate::cycles::{DependencyPlan, Planned};
 use crate::event::{CreatedTask, EventKind, TaskEdit};
+use crate::evidence::WorkspaceFacts;
+use crate::examination;
 use crate::field::Field;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
@@ -322,6 +325,14 @@ impl<'a> AdmitContext<'a> {
             }
         }
         let mut happened = vec![EventKind::TaskAssigned { task: id, assignee: assignee.cloned() }];
+        // Another is to do it: what the one before has finished is not waited for any more, unless it is merged already.
+        let ended = examination::ended_work(self.board, task).and_then(|id| self.board.sessions.get(&id));
+        if let Some(ended) = ended {
+            if ended.workspace.as_ref().is_some_and(WorkspaceFacts::is_merged) {
+                return Err(RefusalReason::WorkMerged { task: id }.into());
+            }
+            happened.push(drop_work(ended.id));
+        }
         if task.status == Status::Backlog && assignee.is_some() {
             happened.push(EventKind::TaskMoved {
                 task: id,

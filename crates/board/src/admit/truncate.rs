@@ -1,23 +1,39 @@
 //! How much of what was observed is kept? The end of long outputs, the beginning of long lists.
 
-use crate::evidence::{CheckResult, Merge, ProcessEnd, VendorTrouble, WorkspaceFacts};
+use crate::evidence::{CheckResult, Examination, Merge, ProcessEnd, VendorTrouble, WorkspaceFacts};
 
 const MAX_FILES: usize = 1_000;
 const MAX_TEXT: usize = 8_000;
 
-pub(super) fn facts(facts: &WorkspaceFacts) -> WorkspaceFacts {
-    let check = |check: &CheckResult| CheckResult { output: tail(&check.output), ..check.clone() };
+fn facts(facts: &WorkspaceFacts) -> WorkspaceFacts {
     WorkspaceFacts {
         commits: facts.commits,
         changed: files(&facts.changed),
         outside_scope: files(&facts.outside_scope),
-        checks: facts.checks.iter().take(MAX_FILES).map(check).collect(),
+        checks: checks(&facts.checks),
         goals_unmet: files(&facts.goals_unmet),
         merge: match &facts.merge {
             Merge::Conflict { files: conflicts } => Merge::Conflict { files: files(conflicts) },
             Merge::Waiting { reason, files: waiting } => Merge::Waiting { reason: tail(reason), files: files(waiting) },
             Merge::NotTried | Merge::Merged { .. } => facts.merge.clone(),
         },
+        target: facts.target.clone(),
+        candidate: facts.candidate.clone(),
+        tree: facts.tree.clone(),
+    }
+}
+
+pub(super) fn checks(results: &[CheckResult]) -> Vec<CheckResult> {
+    let bounded = |check: &CheckResult| CheckResult { output: tail(&check.output), ..check.clone() };
+    results.iter().take(MAX_FILES).map(bounded).collect()
+}
+
+pub(super) fn examination(examination: &Examination) -> Examination {
+    match examination {
+        Examination::NotNeeded | Examination::Gone => examination.clone(),
+        Examination::Failed { reason } => Examination::Failed { reason: tail(reason) },
+        Examination::Unreadable { reason } => Examination::Unreadable { reason: tail(reason) },
+        Examination::Found(found) => Examination::Found(Box::new(facts(found))),
     }
 }
 

@@ -130,7 +130,7 @@ impl AdmitContext<'_> {
         let session = self.session()?;
         let mut happened = vec![EventKind::LoggedOut { session: session.id }];
         if session.driver == Driver::Attached {
-            happened.extend(self.ended(session, &ProcessEnd::exited(0), &[], None)?);
+            happened.extend(self.ended(session, &ProcessEnd::exited(0), None)?);
         }
         Ok(happened)
     }

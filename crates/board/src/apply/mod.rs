@@ -8,8 +8,9 @@ use std::sync::Arc;
 use crate::agent::{Agent, AgentSpec, Chat};
 use crate::board::Board;
 use crate::event::{Event, EventKind};
+use crate::evidence::Examination;
 use crate::message::Message;
-use crate::session::Session;
+use crate::session::{Session, SessionStatus};
 use crate::task::Task;
 use crate::{Actor, AgentId, MessageId, SessionId, TaskId, Timestamp};
 
@@ -19,6 +20,7 @@ pub fn apply(board: &mut Board, event: &Event) {
     board.seq += 1;
     let mut fold = Fold { board, event };
     fold.count_call();
+    fold.count_fact();
     fold.fold();
     fold.add_to_tasks();
 }
@@ -66,7 +68,7 @@ impl Fold<'_> {
                 });
             }
             EventKind::SessionRunning { session } => {
-                self.session(*session, |session| session.status = crate::session::SessionStatus::Running);
+                self.session(*session, |session| session.status = SessionStatus::Running);
             }
             EventKind::LeasesRenewed { sessions, until } => {
                 for session in sessions {
@@ -77,21 +79,13 @@ impl Fold<'_> {
                 self.session(*session, |session| session.stop = Some(*cause))
             }
             EventKind::ProcessEnded { session, end, dod_result, artifacts, usage } => {
-                let ended = (self.board.seq, self.event.at);
-                self.session(*session, |session| {
-                    session.status = crate::session::SessionStatus::Verifying;
-                    session.process_ended = Some(ended);
-                    session.end = Some(end.clone());
-                    session.dod_result = *dod_result;
-                    session.artifacts.clone_from(artifacts);
-                    session.usage = *usage;
-                });
+                self.process_ended(*session, end, *dod_result, artifacts, *usage);
             }
-            EventKind::WorkspaceExamined { session, facts } => self.session(*session, |session| {
-                session.dod_result = Some(crate::verdict::dod_result(facts));
-                session.artifacts.clone_from(&facts.changed);
-                session.workspace = Some((**facts).clone());
-            }),
+            EventKind::WorkspaceExamined { session, facts } => {
+                self.examined(*session, &Examination::Found(facts.clone()));
+            }
+            EventKind::Examined { session, examination } => self.examined(*session, examination),
+            EventKind::TargetChecked { commit, results } => self.target_checked(commit, results),
             EventKind::Judged { session, verdict } => self.judged(*session, verdict.as_ref()),
 
             EventKind::ModelReported { session, report } => {
@@ -155,6 +149,13 @@ impl Fold<'_> {
         }
     }
 
+    /// Remembers the number of a runner's fact, so that the same fact told again changes nothing.
+    fn count_fact(&mut self) {
+        if let Some((session, number)) = self.event.fact {
+            self.session(session, |session| session.facts = session.facts.max(number));
+        }
+    }
+
     fn roster_applied(&mut self, present: &[AgentSpec], left: &[AgentId]) {
         for spec in present {
             let known = self.board.agents.get(&spec.id).map(|agent| (**agent).clone());
@@ -198,13 +199,14 @@ impl Fold<'_> {
 
     /// Sets until when a session lives without being renewed.
     fn renew_lease(&mut self, id: SessionId, until: Timestamp) {
-        let Some(before) = self.board.sessions.get(&id).map(|session| (session.is_live(), session.lease_until)) else {
+        let Some(session) = self.board.sessions.get(&id) else { return };
+        // Work that has ended needs no lease (V12). Older logs renew it.
+        if !session.is_live() || session.status == SessionStatus::Verifying {
             return;
-        };
-        self.session(id, |session| session.lease_until = Some(until));
-        if let (true, from) = before {
-            self.board.index.move_lease(id, from, Some(until));
         }
+        let from = session.lease_until;
+        self.session(id, |session| session.lease_until = Some(until));
+        self.board.index.move_lease(id, from, Some(until));
     }
 
     /// Adds the event to every task it is about.

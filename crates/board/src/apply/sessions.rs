@@ -5,11 +5,14 @@ use std::sync::Arc;
 use super::Fold;
 use super::tasks::ChangeScope;
 use crate::action::{Choice, NextAction, StopCause};
-use crate::evidence::{Inconclusive, Verdict};
+use crate::evidence::{
+    CheckResult, DodResult, Examination, Inconclusive, Merge, ProcessEnd, Rejection, TargetChecks, Usage, Verdict,
+};
 use crate::fuel;
+use crate::right_of_way;
 use crate::session::{ActionCounts, CompletionReport, Driver, Purpose, Session, SessionStatus};
 use crate::settings::Fuel;
-use crate::task::Context;
+use crate::task::{Context, Task};
 use crate::{Actor, AgentId, Generation, SecretHash, SessionId, Timestamp};
 
 /// The content of `SessionClaimed`.
@@ -25,7 +28,8 @@ pub(super) struct Claimed<'a> {
 
 impl Fold<'_> {
     pub(super) fn session_claimed(&mut self, claimed: Claimed<'_>) {
-        let id = claimed.session;
+        let (id, at) = (claimed.session, self.event.at);
+        let lapses_after = self.board.settings.limits.right_of_way;
         let by_hand = *claimed.driver == Driver::Hand;
         let session = self.fresh_session(&claimed);
         self.board.index.add_session(&session);
@@ -41,6 +45,12 @@ impl Fold<'_> {
                 task.used.sessions += 1;
                 task.waiting_since = None;
                 task.by_hand |= by_hand;
+                // Once it has the right of way it keeps it from session to session, until its time is up.
+                if let Some(right_of_way) = &mut task.right_of_way
+                    && right_of_way.granted.is_none_or(|since| since + lapses_after <= at)
+                {
+                    right_of_way.granted = Some(at);
+                }
             }),
             Purpose::Chat => self.agent(claimed.agent, |agent| {
                 agent.chat.live = Some(id);
@@ -84,10 +94,80 @@ impl Fold<'_> {
             ended_at: None,
             dod_result: None,
             workspace: None,
+            trouble: None,
+            facts: 0,
             artifacts: Vec::new(),
             usage: None,
             verdict: None,
         }
+    }
+
+    /// Its process is over, and what it did waits to be judged. Nothing renews such a session, so it has no lease
+    /// that could lapse (V12).
+    pub(super) fn process_ended(
+        &mut self,
+        id: SessionId,
+        end: &ProcessEnd,
+        dod_result: Option<DodResult>,
+        artifacts: &[String],
+        usage: Option<Usage>,
+    ) {
+        let ended = (self.board.seq, self.event.at);
+        let Some(before) = self.board.sessions.get(&id).cloned() else { return };
+        self.session(id, |session| {
+            session.status = SessionStatus::Verifying;
+            session.lease_until = None;
+            session.process_ended = Some(ended);
+            session.end = Some(end.clone());
+            session.dod_result = dod_result;
+            session.artifacts = artifacts.to_vec();
+            session.usage = usage;
+        });
+        if let Some(after) = self.board.sessions.get(&id) {
+            self.board.index.end_process(&before, after);
+        }
+    }
+
+    pub(super) fn examined(&mut self, id: SessionId, examination: &Examination) {
+        let Examination::Found(facts) = examination else {
+            let trouble = match examination {
+                Examination::Failed { reason } => Some(reason.clone()),
+                Examination::NotNeeded | Examination::Unreadable { .. } | Examination::Gone | Examination::Found(_) => {
+                    None
+                }
+            };
+            self.session(id, |session| session.trouble = trouble);
+            return;
+        };
+        self.session(id, |session| {
+            session.dod_result = Some(crate::verdict::dod_result(facts));
+            session.artifacts.clone_from(&facts.changed);
+            session.workspace = Some((**facts).clone());
+            session.trouble = None;
+        });
+        if let (Merge::Merged { commit }, false) = (&facts.merge, facts.checks.is_empty()) {
+            // The target is now what was tested.
+            self.target_checked(commit, &facts.checks);
+        }
+        let Some(task) = self.board.sessions.get(&id).and_then(|session| session.task()) else { return };
+        if self.board.tasks.get(&task).is_some_and(|task| fuel::left_another_tree(task, facts)) {
+            self.mark_changed(task, ChangeScope::Fact);
+        }
+        if facts.tree.is_some() {
+            self.task(task, |task| task.work_tree.clone_from(&facts.tree));
+        }
+    }
+
+    /// What is known of a commit of the target grows; what was known of another one is over.
+    pub(super) fn target_checked(&mut self, commit: &str, results: &[CheckResult]) {
+        let mut known = match self.board.target.as_deref() {
+            Some(known) if known.commit == commit => known.clone(),
+            Some(_) | None => TargetChecks { commit: commit.to_owned(), results: Vec::new() },
+        };
+        let newer = |result: &CheckResult| results.iter().any(|new| new.name == result.name);
+        known.results.retain(|result| !newer(result));
+        known.results.extend_from_slice(results);
+        self.board.target = Some(Arc::new(known));
     }
 
     /// The session is over: it lets go of its task or chat.
@@ -122,8 +202,7 @@ impl Fold<'_> {
                         task.not_before = Some(pause);
                     }
                     if let Some(Verdict::Rejected(why)) = verdict {
-                        task.used.attempts += 1;
-                        task.feedback = Some(why.clone());
+                        sent_back(task, why);
                         task.marks.sent_back = seq;
                     }
                 });
@@ -199,10 +278,36 @@ impl Fold<'_> {
     pub(super) fn fuel_spent(&mut self, session: Option<SessionId>, fuel: Fuel) {
         let cause = match fuel {
             Fuel::Repeats | Fuel::IdleSessions => StopCause::NoProgress,
-            Fuel::Calls | Fuel::Messages | Fuel::TaskSessions => StopCause::FuelSpent,
+            Fuel::Calls | Fuel::Messages | Fuel::TaskSessions | Fuel::Conflicts => StopCause::FuelSpent,
         };
         if let Some(session) = session {
             self.session(session, |session| session.stop = Some(cause));
         }
+    }
+}
+
+/// Its work goes back to the agent. A conflict costs no attempt; the second in a row puts the task in line for the
+/// right of way (V11).
+fn sent_back(task: &mut Task, why: &Rejection) {
+    if let Rejection::EndedBadly { .. } = why {
+        task.used.attempts += 1;
+        task.used.bad_ends += 1;
+        // What was wrong with the work before is still wrong with it.
+        task.feedback.get_or_insert_with(|| why.clone());
+        return;
+    }
+    task.feedback = Some(why.clone());
+    task.used.bad_ends = 0;
+    let Rejection::Conflict { files } = why else {
+        task.used.attempts += 1;
+        task.used.conflicts = 0;
+        return;
+    };
+    task.used.conflicts += 1;
+    if task.used.conflicts >= right_of_way::CONFLICTS {
+        let wanted = &mut task.right_of_way.get_or_insert_default().files;
+        wanted.extend(files.iter().cloned());
+        wanted.sort();
+        wanted.dedup();
     }
 }

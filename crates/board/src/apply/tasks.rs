@@ -71,6 +71,8 @@ impl Fold<'_> {
             conclusion: None,
             report: None,
             feedback: None,
+            right_of_way: None,
+            work_tree: None,
             used: Used::default(),
             not_before: None,
             live: None,
@@ -140,6 +142,8 @@ impl Fold<'_> {
             if to != Status::InProgress && to != Status::Blocked {
                 task.by_hand = false;
                 task.waiting_since = None;
+                task.right_of_way = None;
+                task.used.conflicts = 0;
             }
             refuel(task, from, by, lifted.is_some());
             if to == Status::Todo && matches!(from, Status::Failed | Status::Done) {
@@ -180,6 +184,8 @@ fn refuel(task: &mut Task, from: Status, by: &Party, unblocked: bool) {
         return;
     }
     task.used.idle_sessions = 0;
+    task.used.conflicts = 0;
+    task.used.bad_ends = 0;
     task.not_before = None;
     match by {
         Party::Owner => task.used.sessions = 0,

@@ -1,12 +1,14 @@
 //! What is happening, in a line for people? Made from the events alone, by whatever entry point they came.
 
 use super::instructions::feedback;
+use super::why::say_waiting;
 use super::{Phrase, list, phrase};
 use crate::board::Board;
 use crate::event::{Event, EventKind};
-use crate::evidence::{CheckOutcome, EndReason, Merge, ProcessEnd, Verdict, WorkspaceFacts};
+use crate::evidence::{CheckOutcome, CheckResult, EndReason, Examination, Merge, ProcessEnd, Verdict, WorkspaceFacts};
+use crate::examination::{Waiting, waiting};
 use crate::task::Status;
-use crate::{Language, Party, SessionId};
+use crate::{Language, Party, SessionId, Timestamp};
 
 /// How a line is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +27,13 @@ pub struct EventLine {
 
 /// The lines for an event; none for what only keeps the books.
 pub fn event_lines(board: &Board, event: &Event, language: Language) -> Vec<EventLine> {
-    EventFormatter { board, language }.lines(event)
+    EventFormatter { board, language, at: event.at }.lines(event)
 }
 
 struct EventFormatter<'a> {
     board: &'a Board,
     language: Language,
+    at: Timestamp,
 }
 
 type Arguments<'a> = &'a [&'a dyn std::fmt::Display];
@@ -89,6 +92,20 @@ impl EventFormatter<'_> {
             }
             EventKind::ProcessEnded { session, end, .. } => self.ended(*session, end),
             EventKind::WorkspaceExamined { session, facts } => self.examined(*session, facts),
+            EventKind::Examined { session, examination } => match examination {
+                Examination::Found(facts) => self.examined(*session, facts),
+                Examination::Failed { .. } => self.waits(*session),
+                // What is said of it is the verdict.
+                Examination::NotNeeded | Examination::Unreadable { .. } => Vec::new(),
+                Examination::Gone => {
+                    let said = phrase(
+                        "{0} the work of {1} is gone with its workspace",
+                        "{0} {1} の作業は作業場所ごと失われました",
+                    );
+                    self.line(Tone::Bad, said, &[session, &self.who(*session)])
+                }
+            },
+            EventKind::TargetChecked { commit, results } => self.target_checked(commit, results),
             EventKind::Judged { session, verdict: Some(Verdict::Rejected(why)) } => {
                 let (who, why) = (self.who(*session), one_line(&feedback(why, self.language)));
                 let said = phrase("{0} the work of {1} is sent back: {2}", "{0} {1} の作業を差し戻し: {2}");
@@ -207,13 +224,35 @@ impl EventFormatter<'_> {
                 );
                 lines.extend(self.line(Tone::Good, said, &[&session, &self.who(session), &short, &files]));
             }
-            Merge::Waiting { reason, .. } => {
-                let said = phrase("{0} waits to be merged: {1}", "{0} はマージ待ち: {1}");
-                lines.extend(self.line(Tone::Bad, said, &[&session, &one_line(reason)]));
-            }
-            Merge::NotTried | Merge::Conflict { .. } => {}
+            Merge::Waiting { .. } | Merge::NotTried => lines.extend(self.waits(session)),
+            Merge::Conflict { .. } => {}
         }
         lines
+    }
+
+    /// What keeps ended work from being merged, unless it is only not its turn yet.
+    fn waits(&self, session: SessionId) -> Vec<EventLine> {
+        let waiting = self.board.session(session).ok().and_then(|session| waiting(self.board, session, self.at));
+        let Some(waiting) = waiting.filter(|waiting| !matches!(waiting, Waiting::Behind { .. })) else {
+            return Vec::new();
+        };
+        let said = phrase("{0} waits to be merged: {1}", "{0} はマージ待ち: {1}");
+        self.line(Tone::Bad, said, &[&session, &say_waiting(&waiting, self.language)])
+    }
+
+    fn target_checked(&self, commit: &str, results: &[CheckResult]) -> Vec<EventLine> {
+        let short = &commit[..commit.len().min(10)];
+        let failed: Vec<_> = results.iter().filter(|check| check.outcome != CheckOutcome::Pass).collect();
+        let Some(first) = failed.first() else {
+            let said = phrase("the target passes its checks at {0}", "対象ブランチは {0} でチェックに合格");
+            return self.line(Tone::Good, said, &[&short]);
+        };
+        let names: Vec<_> = failed.iter().map(|check| one_line(&check.name)).collect();
+        let said = phrase(
+            "the target itself fails {0} at {1}, and no work is merged until it is mended: {2}",
+            "対象ブランチ自体が {1} で {0} に失敗しており、直るまでマージしません: {2}",
+        );
+        self.line(Tone::Bad, said, &[&list(&names), &short, &one_line(&first.output)])
     }
 
     fn who(&self, session: SessionId) -> String {

@@ -50,6 +50,9 @@ fn for_agents(because: &RefusalReason) -> Phrase {
         B::StartCannotHelp => {
             phrase("Call select_action with wait or adjust.", "select_action で wait か adjust を選んでください。")
         }
+        B::WorkMerged { .. } => {
+            phrase("Start it with update_task_status, and it is done.", "update_task_status で開始すれば完了します。")
+        }
         B::AssignedInProgress { .. } => phrase(
             "Set it back with update_task_status to todo first, then assign it.",
             "先に update_task_status で todo に戻してから割り当ててください。",
@@ -172,6 +175,13 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             phrase(
                 "Merge the branch first; or insist with `saihai task update {0} --status done --force`.",
                 "先にブランチをマージしてください。強制する場合は `saihai task update {0} --status done --force`。",
+            ),
+            &[task],
+        ),
+        B::WorkMerged { task } => say(
+            phrase(
+                "Start it, and it is done: `saihai task start {0}`.",
+                "開始すれば完了します: `saihai task start {0}`。",
             ),
             &[task],
         ),

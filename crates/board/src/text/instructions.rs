@@ -318,6 +318,20 @@ pub fn feedback(why: &Rejection, language: Language) -> String {
             phrase("What this type of task needs is missing: {0}.", "この種類のタスクに必要なものがありません: {0}。"),
             &[&list(unmet)],
         ),
+        Rejection::EndedBadly { reason } => say(
+            phrase(
+                "The last session ended badly: {0}. What it had done is still there.",
+                "前回のセッションは異常終了しました: {0}。それまでの作業は残っています。",
+            ),
+            &[reason],
+        ),
+        Rejection::Unreadable { reason } => say(
+            phrase(
+                "Git could not read the workspace that was left behind, and it was set aside: {0}",
+                "残された作業場所を git が読めなかったため、退避しました: {0}",
+            ),
+            &[reason],
+        ),
         Rejection::ChildrenOpen => say(phrase("Subtasks are open again.", "サブタスクが再び未完了になりました。"), &[]),
     }
 }

@@ -200,6 +200,13 @@ fn message(because: &RefusalReason, language: Language) -> String {
             ),
             &[task],
         ),
+        B::WorkMerged { task } => say(
+            phrase(
+                "The work of {0} is merged already; nobody else has to do it.",
+                "{0} の作業は既にマージ済みです。他の担当者が行う必要はありません。",
+            ),
+            &[task],
+        ),
         B::AssignedInProgress { task } => say(
             phrase(
                 "{0} is in progress; its assignee does not change meanwhile.",

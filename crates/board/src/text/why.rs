@@ -4,6 +4,7 @@ use super::refusals::say_obstacle;
 use super::{Phrase, list, phrase};
 use crate::Language;
 use crate::coordination::Reason;
+use crate::examination::Waiting;
 use crate::obstacle::Obstacle;
 use crate::text::instructions::feedback;
 use crate::why::Line;
@@ -20,21 +21,44 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[session, agent, since, last_call],
         ),
-        Line::Verifying { session, waiting: Some(reason) } => say(
+        Line::Verifying { session, waiting: Some(waiting) } => say(
             phrase(
-                "{0} has ended; its work waits to be merged: {1}. It goes on by itself when that is out of the way.",
+                "{0} has ended; its work waits to be merged: {1}. It goes on by itself then.",
                 "{0} は終了し、マージ待ちです: {1}。解消すれば自動的に続行します。",
             ),
-            &[session, reason],
+            &[session, &say_waiting(waiting, language)],
         ),
-        Line::LastSession { session, reason, error } => {
+        Line::NoRunner => say(
+            phrase(
+                "Nobody runs this project: start `saihai up`.",
+                "このプロジェクトを実行しているものがありません: `saihai up` を起動してください。",
+            ),
+            &[],
+        ),
+        Line::NoFreeSlot { slots, busy } => say(
+            phrase(
+                "It waits for a free slot: {0} of {0} are taken by {1}.",
+                "空きを待っています: {0} 枠すべて使用中（{1}）。",
+            ),
+            &[slots, &list(busy)],
+        ),
+        Line::DiskFull { free, floor } => say(
+            phrase(
+                "Nothing is started: {0} MiB are free on the disk, and {1} MiB must be. Free some space.",
+                "開始できません: ディスクの空きは {0} MiB で、{1} MiB 必要です。空きを作ってください。",
+            ),
+            &[&(free >> 20), &(floor >> 20)],
+        ),
+        Line::LastSession { session, reason, exit_code, error } => {
+            let code = exit_code
+                .map_or_else(String::new, |code| phrase(" with code {0}", "（コード {0}）").say(language, &[&code]));
             let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
             say(
                 phrase(
-                    "The last session, {0}, ended as {1}{2}. See `saihai session log {0}`.",
-                    "最後のセッション {0} は {1} で終わりました{2}。`saihai session log {0}` を見てください。",
+                    "The last session, {0}, ended as {1}{3}{2}. See `saihai session log {0}`.",
+                    "最後のセッション {0} は {1}{3} で終わりました{2}。`saihai session log {0}` を見てください。",
                 ),
-                &[session, reason, &error],
+                &[session, reason, &error, &code],
             )
         }
         Line::Verifying { session, waiting: None } => {
@@ -54,15 +78,15 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[&task],
         ),
-        Line::Staffing { agent, reason, until } => {
-            let until =
-                until.map_or_else(String::new, |until| phrase(" until {0}", "（{0} まで）").say(language, &[&until]));
+        Line::Staffing { agent, reason, remaining, .. } => {
+            let remaining = remaining
+                .map_or_else(String::new, |span| phrase(" for {0} at most", "（最長 {0}）").say(language, &[&span]));
             say(
                 phrase(
                     "In progress for `{0}`, no session yet: {1}{2}. `saihai up` starts it when it may.",
                     "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。`saihai up` が開始します。",
                 ),
-                &[agent, &say_reason(*reason, language), &until],
+                &[agent, &say_reason(*reason, language), &remaining],
             )
         }
         Line::ReadyFor { mover, waiting } => {
@@ -122,6 +146,32 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
     }
 }
 
+/// What ended work waits for, as half a sentence.
+pub fn say_waiting(waiting: &Waiting, language: Language) -> String {
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    match waiting {
+        Waiting::NotInProgress { status } => say(phrase("its task is {0}", "タスクが {0} です"), &[status]),
+        Waiting::Held { by } => {
+            say(phrase("{0} above it is not in progress", "上位の {0} が進行中ではありません"), &[by])
+        }
+        // Git's own words may be in it.
+        Waiting::Files { reason, .. } | Waiting::Trouble { reason } => super::one_line(reason),
+        Waiting::RightOfWay { task, files } => {
+            say(phrase("{0} has the right of way on {1}", "{1} の優先権は {0} にあります"), &[task, &list(files)])
+        }
+        Waiting::TargetRed { commit, checks } => say(
+            phrase(
+                "the target itself fails {0} at {1}; mend it, or add a task with --repairs target",
+                "対象ブランチ自体が {1} で {0} に失敗しています。直すか、--repairs target のタスクを追加してください",
+            ),
+            &[&list(checks), &&commit[..commit.len().min(10)]],
+        ),
+        Waiting::Behind { task } => {
+            say(phrase("it is behind {0} in the merge queue", "マージ待ち行列で {0} の後です"), &[task])
+        }
+    }
+}
+
 /// What staffing's word means, as half a sentence.
 pub fn say_reason(reason: Reason, language: Language) -> String {
     reason_phrase(reason).say(language, &[])
@@ -147,6 +197,10 @@ fn reason_phrase(reason: Reason) -> Phrase {
             phrase("the project has as many sessions as it may", "プロジェクトのセッション数が上限です")
         }
         Reason::CoolingDown => phrase("its next session waits", "次のセッションは待機中です"),
+        Reason::RightOfWay => phrase(
+            "other work has the right of way on the files in conflict",
+            "競合するファイルの優先権を他の作業が持っています",
+        ),
         Reason::FuelSpent => phrase("its sessions are used up", "セッション数の上限に達しました"),
         Reason::ProjectPaused => phrase("the project is paused", "プロジェクトが一時停止中です"),
         Reason::Held => phrase("something above it is not in progress", "上位のタスクが進行中ではありません"),

@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use crate::action::StopCause;
 use crate::evidence::{DodResult, EndReason, Usage, Verdict, WorkspaceFacts};
+use crate::examination::{Waiting, waiting};
 use crate::session::{self, CompletionReport, ModelReport, SessionStatus};
-use crate::{AgentId, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Board, SessionId, TaskId, Timestamp};
 
 /// One run of one agent.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -77,18 +78,23 @@ pub struct SessionDetail {
     pub report: Option<CompletionReport>,
     /// Why it was told to stop.
     pub stop: Option<StopCause>,
-    /// What keeps its work from being merged.
+    /// What keeps its work from being merged, for people.
     pub waits_on: Option<String>,
+    /// The same, for programs.
+    pub waiting: Option<Waiting>,
 }
 
-impl From<&session::Session> for SessionDetail {
-    fn from(session: &session::Session) -> Self {
+impl SessionDetail {
+    /// `say` words what it waits for, in the reader's language.
+    pub fn of(board: &Board, session: &session::Session, now: Timestamp, say: impl FnOnce(&Waiting) -> String) -> Self {
+        let waiting = waiting(board, session, now);
         Self {
             session: session.into(),
             workspace: session.workspace.clone(),
             report: session.report.clone(),
             stop: session.stop,
-            waits_on: session.waits_to_merge().map(str::to_owned),
+            waits_on: waiting.as_ref().map(say),
+            waiting,
         }
     }
 }

@@ -39,7 +39,7 @@ fn check_text(answer: &Answer, language: Language) {
 }
 
 fn check_why(world: &World, task: board::TaskId) {
-    let explained = why(&world.board, task, world.now).unwrap();
+    let explained = why(&world.board, task, world.now, &board::RunnerView::Unknown).unwrap();
     assert!(!explained.lines.is_empty(), "nothing explains {task}");
     for line in &explained.lines {
         for language in Language::ALL {
@@ -147,7 +147,7 @@ fn only_call(action: NextAction) -> Option<Tool> {
 fn stopped_chat_is_told_only_to_log_out() {
     let mut world = World::new();
     let chat = world.chat("w1");
-    world.must(&owner(), Command::StopSession { session: chat });
+    world.must(&owner(), Command::StopSession { session: chat, restart: true });
     check(&world, chat);
     let (action, _) = world.peek(chat);
     let answer = Answer::of(&world.board, chat, action, world.now).unwrap();

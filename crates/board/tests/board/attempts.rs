@@ -1,12 +1,11 @@
 //! What does a verdict do to its task (V3, V7)?
 
 use board::{
-    Actor, AgentSpec, CheckOutcome, CheckResult, Command, Completion, Conclusion, DodResult, Driver, Merge, Mode,
-    NewTask, Outcome, Party, ProcessEnd, Purpose, Rejection, SessionStatus, Settings, Status, TaskType, Verdict,
-    WorkspaceFacts,
+    Actor, AgentSpec, CheckOutcome, Command, Completion, Conclusion, DodResult, Driver, Merge, Mode, NewTask, Outcome,
+    Party, ProcessEnd, Purpose, Rejection, SessionStatus, Settings, Status, TaskType, Verdict, WorkspaceFacts,
 };
 
-use crate::team::{Team, failing_check, merged};
+use crate::team::{Team, check, failing_check, merged};
 use crate::world::{World, agent, owner, spec};
 use Status::{Blocked, Done, Failed, InProgress, Todo};
 
@@ -17,8 +16,7 @@ fn rejected_task_stays_in_progress_with_attempt_and_feedback() {
     let task = world.started("w1");
     let session = world.enter("w1", task);
     world.deliver(session, failing_check());
-    let check = CheckResult { name: "tests_pass".into(), outcome: CheckOutcome::Fail, output: "2 failed".into() };
-    let why = Rejection::Check { failed: vec![check] };
+    let why = Rejection::Check { failed: vec![check(CheckOutcome::Fail)] };
     let found = world.task(task);
     assert_eq!((found.status, found.used.attempts, found.feedback.as_ref()), (InProgress, 1, Some(&why)));
     let session = world.session(session);
@@ -69,14 +67,15 @@ fn retry_starts_the_attempts_again() {
 #[test]
 fn each_rejection_becomes_the_feedback() {
     let files = || vec!["x".to_owned()];
+    let clean = || WorkspaceFacts { merge: Merge::NotTried, ..merged() };
     let cases = [
-        (WorkspaceFacts { outside_scope: files(), ..merged() }, Rejection::ScopeViolation { files: files() }),
-        (WorkspaceFacts { changed: vec![], ..merged() }, Rejection::NoChange),
+        (WorkspaceFacts { outside_scope: files(), ..clean() }, Rejection::ScopeViolation { files: files() }),
+        (WorkspaceFacts { changed: vec![], ..clean() }, Rejection::NoChange),
         (
-            WorkspaceFacts { merge: Merge::Conflict { files: files() }, ..merged() },
+            WorkspaceFacts { merge: Merge::Conflict { files: files() }, ..clean() },
             Rejection::Conflict { files: files() },
         ),
-        (WorkspaceFacts { goals_unmet: files(), ..merged() }, Rejection::Goal { unmet: files() }),
+        (WorkspaceFacts { goals_unmet: files(), ..clean() }, Rejection::Goal { unmet: files() }),
     ];
     for (facts, why) in cases {
         let mut world = World::new();
@@ -158,7 +157,7 @@ fn v7_attached_agent_is_judged_by_report_and_logout() {
 /// V2: for a one-shot agent, exit 0 is the report; it never calls.
 #[test]
 fn one_shot_agent_is_judged_by_its_exit_and_its_work() {
-    for (code, status) in [(0, Done), (1, Failed)] {
+    for (code, status) in [(0, Done), (1, InProgress)] {
         let mut world = World::with(|_, agents| spec(agents, "w1").mode = Mode::OneShot);
         let task = world.started("w1");
         let session = world.claim("w1", task);
@@ -170,7 +169,7 @@ fn one_shot_agent_is_judged_by_its_exit_and_its_work() {
     }
 }
 
-/// V2: a task that somebody moved while its session was judged is left where it is.
+/// V2, V12: a task that somebody moved while its session was judged is left where it is, and judged when it goes on.
 #[test]
 fn verdict_does_not_move_what_somebody_else_has_moved() {
     let mut world = World::new();
@@ -180,22 +179,24 @@ fn verdict_does_not_move_what_somebody_else_has_moved() {
     world.leave(session);
     world.go(&owner(), task, Blocked);
     world.examine(session, merged());
-    assert_eq!((world.task(task).status, world.session(session).is_live()), (Blocked, false));
+    assert_eq!((world.task(task).status, world.session(session).is_live()), (Blocked, true));
+    world.go(&owner(), task, InProgress);
+    world.examine(session, merged());
+    assert_eq!((world.task(task).status, world.session(session).is_live()), (Done, false));
 }
 
-/// L4, V6, V8, F72: work that is in the target already is done, also if its task is held by then;
-/// what is still open then is not judged.
+/// L11, V12, F103: a pause drains: work that has ended is judged, whatever it comes to.
 #[test]
-fn merged_work_is_done_although_the_project_was_paused_meanwhile() {
-    for (facts, status) in [(merged(), Done), (failing_check(), InProgress)] {
+fn ended_work_is_judged_although_the_project_is_paused() {
+    for (facts, status, attempts) in [(merged(), Done, 0), (failing_check(), InProgress, 1)] {
         let mut world = World::new();
         let task = world.started("w1");
         let session = world.enter("w1", task);
         world.report(session, Outcome::Success);
         world.leave(session);
-        world.must(&owner(), Command::Pause);
+        world.must(&owner(), Command::Pause { now: false });
         world.examine(session, facts);
-        assert_eq!((world.task(task).status, world.task(task).used.attempts), (status, 0));
+        assert_eq!((world.task(task).status, world.task(task).used.attempts), (status, attempts));
     }
 }
 
@@ -214,7 +215,6 @@ fn manager_whose_last_done_child_vanished_is_rejected() {
 /// S5: what the checks and the merge came to is one word; the worst counts.
 #[test]
 fn checks_come_to_one_word() {
-    let check = |outcome| CheckResult { name: "tests_pass".into(), outcome, output: String::new() };
     for (outcomes, word) in [
         (vec![CheckOutcome::Pass], DodResult::NotNeeded),
         (vec![CheckOutcome::Pass, CheckOutcome::Fail], DodResult::Failed),

@@ -112,7 +112,7 @@ fn stopped_session_neither_counts_nor_backs_off() {
     let task = world.started("w1");
     for _ in 0..4 {
         let session = world.enter("w1", task);
-        world.must(&owner(), Command::StopSession { session });
+        world.must(&owner(), Command::StopSession { session, restart: true });
         world.end(session, ProcessEnd::because(EndReason::Stopped));
         assert_eq!(world.task(task).used.idle_sessions, 0);
     }

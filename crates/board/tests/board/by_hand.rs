@@ -117,7 +117,7 @@ fn only_the_owner_drives_by_hand() {
     let top = team.world.top("w1");
     team.world.must(&owner(), by_hand("w1", top));
     let session = team.world.task(top).live.unwrap();
-    assert_eq!(team.world.refused(&owner(), Command::StopSession { session }), Code::StateConflict);
+    assert_eq!(team.world.refused(&owner(), Command::StopSession { session, restart: true }), Code::StateConflict);
     let chat = Command::Claim {
         agent: agent("w1"),
         purpose: Purpose::Chat,

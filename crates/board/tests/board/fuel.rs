@@ -202,6 +202,7 @@ fn every_fuel_has_a_reason() {
         "no_progress",
         "no_progress",
         "fuel_spent: max_task_sessions",
+        "fuel_spent: max_conflicts",
     ];
     assert_eq!(reasons, named);
 }

@@ -197,7 +197,7 @@ fn each_obstacle_keeps_a_task_from_starting() {
     team.world.must(&owner(), Command::ApplyRoster { agents: others });
     assert_eq!(obstacle(&team), [Obstacle::AssigneeInactive(agent("w1"))]);
     team.world.must(&owner(), Command::ApplyRoster { agents: roster() });
-    team.world.must(&owner(), Command::Pause);
+    team.world.must(&owner(), Command::Pause { now: false });
     assert_eq!(obstacles(&team.world.board, team.world.task(team.a)), [Obstacle::ProjectPaused]);
     assert_eq!(team.world.refused(&owner(), forced(team.a, InProgress)), Code::NotReady);
     team.world.must(&owner(), Command::Resume);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use board::{
-    Action, Actor, Answer, Board, Choice, Command, Context, Destination, Event, EventKind, Kind, Limits, Merge,
-    NewTask, Outcome, Party, ProcessEnd, Purpose, Reason, SessionId, SessionStatus, Settings, Span, Status, TaskEdit,
-    TaskId, Tool, VendorTrouble, WorkspaceFacts, apply, example_calls, snapshot, staff_task, staffing,
+    Action, Actor, Answer, Board, CheckOutcome, Choice, Command, Context, Destination, Event, EventKind, Examination,
+    Fact, Kind, Limits, Merge, NewTask, Outcome, Party, ProcessEnd, Purpose, Reason, SessionId, SessionStatus,
+    Settings, Span, Status, TaskEdit, TaskId, Tool, VendorTrouble, WorkspaceFacts, apply, example_calls, snapshot,
+    staff_task, staffing,
 };
 use proptest::prelude::*;
 
@@ -161,13 +162,7 @@ impl Game {
             }
             15 => Command::AssignTask { task, assignee: to.filter(|_| !a.is_multiple_of(5)), forced },
             16 => Command::ChangeDependencies { task, add: vec![other], remove: vec![], forced },
-            17 => Command::EndProcess {
-                session: id,
-                generation: self.world.session(id).generation,
-                end: ProcessEnd::exited(0),
-                artifacts: vec![],
-                usage: None,
-            },
+            17 => self.world.reporting(id, Fact::Exit { end: ProcessEnd::exited(0), usage: None }),
             _ => {
                 let to = Destination::Status(*pick(Status::ALL, a / 7).unwrap());
                 Command::MoveTask { task, to, reason: Some(text), forced, merged: a > 128 }
@@ -184,27 +179,36 @@ impl Game {
             exit_code: a.is_multiple_of(2).then_some(i32::from(a % 3)),
             ..ProcessEnd::because(reason)
         };
-        let generation = self.world.session(session).generation;
-        let ended = Command::EndProcess { session, generation, end, artifacts: vec![], usage: None };
+        let ended = self.world.reporting(session, Fact::Exit { end, usage: None });
         let _ = self.world.attempt(&runner(), &ended);
     }
 
     fn examine(&mut self, session: SessionId, a: u8) {
         if self.world.session(session).status != SessionStatus::Verifying {
-            let generation = self.world.session(session).generation;
             let end = ProcessEnd::exited(0);
-            let ended = Command::EndProcess { session, generation, end, artifacts: vec![], usage: None };
+            let ended = self.world.reporting(session, Fact::Exit { end, usage: None });
             let _ = self.world.attempt(&runner(), &ended);
             return;
         }
-        let facts = match a % 4 {
-            0 => failing_check(),
-            1 => WorkspaceFacts { merge: Merge::NotTried, ..merged() },
+        let files = || vec!["src/a.rs".to_owned()];
+        let facts = match a % 8 {
+            0 | 1 => failing_check(),
+            2 => WorkspaceFacts { merge: Merge::NotTried, ..merged() },
+            3 => WorkspaceFacts { merge: Merge::Conflict { files: files() }, ..failing_check() },
+            4 => WorkspaceFacts { tree: Some(format!("{a}")), ..failing_check() },
             _ => merged(),
         };
-        let generation = self.world.session(session).generation;
-        let _ =
-            self.world.attempt(&runner(), &Command::ExamineWorkspace { session, generation, facts: Box::new(facts) });
+        let examination = match a % 16 {
+            9 => Examination::Failed { reason: "disk".into() },
+            10 => Examination::Unreadable { reason: "git".into() },
+            11 => Examination::Gone,
+            _ => Examination::Found(Box::new(facts)),
+        };
+        if a.is_multiple_of(3) {
+            self.world.target_is(if a > 200 { CheckOutcome::Fail } else { CheckOutcome::Pass });
+        }
+        let found = self.world.reporting(session, Fact::Examined(examination));
+        let _ = self.world.attempt(&runner(), &found);
     }
 
     /// Time goes by, with or without somebody who renews the leases.

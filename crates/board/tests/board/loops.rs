@@ -284,7 +284,7 @@ fn paused_project_still_chats() {
     let mut world = World::new();
     let task = world.started("w1");
     let session = world.enter("w1", task);
-    world.must(&owner(), Command::Pause);
+    world.must(&owner(), Command::Pause { now: true });
     assert_eq!(world.ask(session).1, "N2.2");
     world.end(session, ProcessEnd::because(EndReason::Stopped));
     let chat = world.chat("w1");

@@ -10,6 +10,7 @@ mod by_hand;
 mod chat;
 mod cycles;
 mod events;
+mod examination;
 mod fuel;
 mod guards;
 mod hostile;

@@ -2,8 +2,8 @@
 
 use Status::{Cancelled, Done, Failed, InProgress, Todo};
 use board::{
-    Action, Actor, AgentSpec, Choice, Code, Command, Destination, Inconclusive, NewTask, NextAction, Outcome, Party,
-    ProcessEnd, Reason, Settings, Span, Status, TaskId, Verdict,
+    Action, Actor, AgentSpec, Choice, Code, Command, Destination, EndReason, Inconclusive, NewTask, NextAction,
+    Outcome, Party, ProcessEnd, Reason, Settings, Span, Status, TaskId, Verdict,
 };
 
 use crate::team::{Team, creating, depending, moving, writing};
@@ -30,7 +30,7 @@ fn open_steps_come_before_rework() {
     let first = world.enter("w1", task);
     let steps = world.create(&Actor::Session(first), &["one", "two"]);
     world.go(&Actor::Session(first), steps[0], InProgress);
-    world.end(first, ProcessEnd::exited(1));
+    world.end(first, ProcessEnd::because(EndReason::TimedOut));
     assert_eq!(world.task(task).status, Failed);
     world.must(
         &owner(),

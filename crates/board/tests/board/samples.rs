@@ -2,10 +2,10 @@
 
 use board::{
     Actor, AgentSpec, Check, CheckOutcome, CheckResult, Choice, Completion, CompletionReport, Context, CreatedTask,
-    Dod, DodResult, Driver, EndReason, Event, EventKind, Fuel, Generation, Goal, GoalType, Inconclusive, Interrupt,
-    Kind, Merge, MessageId, ModelReport, NextAction, Outcome, Party, Priority, ProcessEnd, Purpose, Rejection,
-    SecretHash, SessionId, Settings, Status, StopCause, TaskEdit, TaskId, TaskType, Timestamp, Usage, VendorTrouble,
-    Verdict, WorkspaceFacts,
+    Dod, DodResult, Driver, EndReason, Event, EventKind, Examination, Fuel, Generation, Goal, GoalType, Inconclusive,
+    Interrupt, Kind, Merge, MessageId, ModelReport, NextAction, Outcome, Party, Priority, ProcessEnd, Purpose,
+    Rejection, SecretHash, SessionId, Settings, Status, StopCause, TaskEdit, TaskId, TaskType, Timestamp, Usage,
+    VendorTrouble, Verdict, WorkspaceFacts,
 };
 
 use crate::world::{agent, owner, project, runner};
@@ -28,6 +28,7 @@ fn known(what: &EventKind) -> &'static str {
         E::TaskAssigned { .. } | E::DependenciesChanged { .. } | E::TaskMoved { .. } => what.name(),
         E::BranchRecorded { .. } | E::SessionClaimed { .. } | E::SessionRunning { .. } => what.name(),
         E::LeasesRenewed { .. } | E::StopRequested { .. } | E::ProcessEnded { .. } => what.name(),
+        E::Examined { .. } | E::TargetChecked { .. } => what.name(),
         E::WorkspaceExamined { .. } | E::Judged { .. } | E::ModelReported { .. } | E::TaskFetched { .. } => what.name(),
         E::ActionGiven { .. } | E::ActionRepeated { .. } | E::ActionChosen { .. } | E::CompletionReported { .. } => {
             what.name()
@@ -38,7 +39,7 @@ fn known(what: &EventKind) -> &'static str {
 }
 
 /// How many kinds there are, by the arms above.
-pub(crate) const KINDS: usize = 32;
+pub(crate) const KINDS: usize = 34;
 
 pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
@@ -49,6 +50,7 @@ pub(crate) fn every_event() -> Vec<Event> {
             by: actors[n % 4].clone(),
             what,
             continues: false,
+            fact: None,
         })
         .collect()
 }
@@ -166,19 +168,37 @@ fn about_ends() -> Vec<EventKind> {
         ..ProcessEnd::because(EndReason::Signaled)
     };
     let files = || vec!["x".to_owned()];
-    let check = |outcome| CheckResult { name: "tests_pass".into(), outcome, output: "end".into() };
+    let check =
+        |outcome| CheckResult { name: "tests_pass".into(), command: "make test".into(), outcome, output: "end".into() };
     let examined = |merge| {
         let checks = CheckOutcome::ALL.iter().map(|outcome| check(*outcome)).collect();
-        let facts = WorkspaceFacts {
+        WorkspaceFacts {
             commits: 2,
             changed: files(),
             outside_scope: files(),
             checks,
             goals_unmet: files(),
             merge,
-        };
-        EventKind::WorkspaceExamined { session: SESSION, facts: Box::new(facts) }
+            target: Some("7a49e7".into()),
+            candidate: Some("c0ffee".into()),
+            tree: Some("7ee".into()),
+        }
     };
+    let merges = [
+        Merge::NotTried,
+        Merge::Conflict { files: files() },
+        Merge::Waiting { reason: "src/a.rs has changes".into(), files: files() },
+        Merge::Merged { commit: "c0ffee".into() },
+    ];
+    let old = |facts| EventKind::WorkspaceExamined { session: SESSION, facts: Box::new(facts) };
+    let examinations = [
+        Examination::NotNeeded,
+        Examination::Failed { reason: "disk full".into() },
+        Examination::Unreadable { reason: "no HEAD".into() },
+        Examination::Gone,
+        Examination::Found(Box::new(examined(Merge::NotTried))),
+    ];
+    let examinations = examinations.map(|examination| EventKind::Examined { session: SESSION, examination });
     let rejections = [
         Rejection::NoReport,
         Rejection::ScopeViolation { files: files() },
@@ -187,6 +207,8 @@ fn about_ends() -> Vec<EventKind> {
         Rejection::Check { failed: vec![check(CheckOutcome::DidNotRun)] },
         Rejection::Goal { unmet: files() },
         Rejection::ChildrenOpen,
+        Rejection::EndedBadly { reason: "exit code 1".into() },
+        Rejection::Unreadable { reason: "no HEAD".into() },
     ];
     let none = [
         Inconclusive::Stopped,
@@ -205,12 +227,11 @@ fn about_ends() -> Vec<EventKind> {
         ended(ProcessEnd::exited(0), Some(DodResult::Merged), Some(usage)),
         ended(limited, None, None),
         ended(signal, Some(DodResult::Error), None),
-        examined(Merge::NotTried),
-        examined(Merge::Conflict { files: files() }),
-        examined(Merge::Waiting { reason: "src/a.rs has changes".into(), files: files() }),
-        examined(Merge::Merged { commit: "c0ffee".into() }),
+        EventKind::TargetChecked { commit: "7a49e7".into(), results: vec![check(CheckOutcome::Fail)] },
         EventKind::Judged { session: SESSION, verdict: None },
     ];
+    all.extend(merges.map(|merge| old(examined(merge))));
+    all.extend(examinations);
     all.extend(verdicts.map(|verdict| EventKind::Judged { session: SESSION, verdict: Some(verdict) }));
     all
 }

@@ -89,7 +89,8 @@ fn values_of_the_environment_are_hidden() {
     let mut spec = board::AgentSpec::worker(crate::world::agent("w"));
     spec.env.insert("API_KEY".into(), board::EnvValue(SECRET.into()));
     let applied = EventKind::RosterApplied { present: vec![spec.clone()], left: Vec::new() };
-    let event = Event { at: board::Timestamp(0), by: board::Actor::System, what: applied, continues: false };
+    let event =
+        Event { at: board::Timestamp(0), by: board::Actor::System, what: applied, continues: false, fact: None };
     let shown = event.redacted().encode();
     assert!(shown.contains("API_KEY") && !shown.contains(SECRET), "{shown}");
     assert!(!format!("{event:?}{spec:?}").contains(SECRET));

@@ -1,8 +1,8 @@
 //! Does one task have one session, and does a stale report change nothing (S1, S2)?
 
 use board::{
-    Actor, Code, Command, Driver, EndReason, Generation, Inconclusive, ProcessEnd, Purpose, Span, Status, Verdict,
-    admit,
+    Actor, Code, Command, Driver, EndReason, Examination, Fact, Generation, Inconclusive, ProcessEnd, Purpose, Span,
+    Status, Verdict, admit,
 };
 
 use crate::team::{claiming, merged};
@@ -55,12 +55,11 @@ fn stale_reports_are_refused() {
     let mut world = World::new();
     let task = world.started("w1");
     let first = world.claim("w1", task);
-    let end = |session, generation| Command::EndProcess {
+    let end = |session, generation| Command::Report {
         session,
         generation,
-        end: ProcessEnd::exited(0),
-        artifacts: Vec::new(),
-        usage: None,
+        number: 9,
+        fact: Fact::Exit { end: ProcessEnd::exited(0), usage: None },
     };
     let stranger = Actor::Runner("other".parse().unwrap());
     assert_eq!(world.refused(&stranger, end(first, Generation(1))), Code::NotAllowed);
@@ -71,7 +70,7 @@ fn stale_reports_are_refused() {
     let second = world.claim("w1", task);
     assert_eq!(world.session(second).generation, Generation(2));
     assert_eq!(world.refused(&runner(), end(second, Generation(1))), Code::StaleSession);
-    let facts = Command::ExamineWorkspace { session: second, generation: Generation(2), facts: Box::new(merged()) };
+    let facts = world.reporting(second, Fact::Examined(Examination::Found(Box::new(merged()))));
     assert_eq!(world.refused(&runner(), facts), Code::StaleSession);
 }
 
@@ -169,21 +168,16 @@ fn agents_cannot_do_what_belongs_to_owner_and_runner() {
     let settings = Box::new((*world.board.settings).clone());
     let commands = [
         Command::Configure { settings },
-        Command::Pause,
+        Command::Pause { now: false },
         Command::Resume,
         Command::ApplyRoster { agents: Vec::new() },
         Command::SetPasskey { agent: agent("w1"), hash: board::SecretHash("h".into()) },
         Command::ParkAccount { account: "codex".into(), until: world.now },
         Command::RecordBranch { task, branch: "b".into(), base: "c".into() },
-        Command::StopSession { session },
-        Command::ReportRunning { session, generation: Generation(1) },
-        Command::EndProcess {
-            session,
-            generation: Generation(1),
-            end: ProcessEnd::exited(0),
-            artifacts: vec![],
-            usage: None,
-        },
+        Command::StopSession { session, restart: true },
+        world.reporting(session, Fact::Running),
+        world.reporting(session, Fact::Exit { end: ProcessEnd::exited(0), usage: None }),
+        Command::ReportTarget { commit: "c".into(), results: Vec::new() },
     ];
     for command in commands {
         assert_eq!(world.cannot(session, command), Code::NotAllowed);
@@ -213,10 +207,10 @@ fn stopping_an_attached_session_ends_it_if_nobody_is_there() {
         world.task(task).live.unwrap()
     };
     let session = attach(&mut world);
-    world.must(&owner(), Command::StopSession { session });
+    world.must(&owner(), Command::StopSession { session, restart: true });
     assert!(world.session(session).is_live());
     world.pass(Span::seconds(61));
-    world.must(&owner(), Command::StopSession { session });
+    world.must(&owner(), Command::StopSession { session, restart: true });
     assert_eq!(world.session(session).end.as_ref().map(|end| end.reason), Some(EndReason::Stopped));
     assert_eq!(world.task(task).used.attempts, 0);
     attach(&mut world);

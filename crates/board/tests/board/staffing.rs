@@ -25,13 +25,15 @@ fn on(task: TaskId) -> Purpose {
     Purpose::Task(task)
 }
 
-/// A1.1, F25
+/// A1.1, L11, F25
 #[test]
 fn a1_1_paused_project_stops_or_holds_work_and_lets_chat_go_on() {
     let mut world = World::new();
     let (running, waiting) = (world.started("w1"), world.started("w2"));
     let session = world.claim("w1", running);
-    world.must(&owner(), Command::Pause);
+    world.must(&owner(), Command::Pause { now: false });
+    assert_eq!(world.staff("w1"), hold(Reason::ProjectPaused, Some(on(running))), "it goes on");
+    world.must(&owner(), Command::Pause { now: true });
     assert_eq!(world.staff("w1"), stop(Reason::ProjectPaused, on(running), session));
     assert_eq!(world.staff("w2"), hold(Reason::ProjectPaused, Some(on(waiting))));
     assert_eq!(world.refused(&runner(), claiming("w2", waiting)), board::Code::StateConflict);
@@ -74,6 +76,10 @@ fn a1_4_running_verifying_and_full_agents_are_held() {
     assert_eq!(world.refused(&runner(), claiming("w1", second)), board::Code::AlreadyClaimed);
     world.report(session, Outcome::Success);
     world.leave(session);
+    // Its work waits to be merged: that task is not started again, and the agent is free for the other.
+    assert_eq!(world.refused(&runner(), claiming("w1", first)), board::Code::AlreadyClaimed);
+    assert_eq!(world.staff("w1"), start(Reason::HasInProgressTask, on(second)));
+    world.enter("w1", second);
     assert_eq!(world.staff("w1"), hold(Reason::AlreadyRunning, Some(on(first))));
     // A chat beside it is allowed, and is one.
     world.must(&owner(), writing("w1"));
@@ -246,7 +252,7 @@ fn a1_stop_comes_before_start_and_the_urgent_before_the_old() {
     }
     assert_eq!(world.staff("w1"), start(Reason::HasInProgressTask, on(tasks[1])));
     let session = world.claim("w1", tasks[0]);
-    world.must(&owner(), Command::StopSession { session });
+    world.must(&owner(), Command::StopSession { session, restart: true });
     assert_eq!(world.staff("w1"), stop(Reason::StoppedByOwner, on(tasks[0]), session));
 }
 

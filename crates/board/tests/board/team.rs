@@ -1,8 +1,9 @@
 //! What do owner, manager and workers do in the tests, in one word each?
 
 use board::{
-    Actor, CheckOutcome, CheckResult, Choice, Code, Command, Context, Destination, Driver, Event, Interrupt, Merge,
-    NewTask, Outcome, Party, ProcessEnd, Purpose, Reason, SessionId, Status, StopCause, TaskId, WorkspaceFacts,
+    Actor, CheckOutcome, CheckResult, Choice, Code, Command, Context, Destination, Driver, EndReason, Event,
+    Examination, Fact, Interrupt, Merge, NewTask, Outcome, Party, ProcessEnd, Purpose, Reason, SessionId, Status,
+    StopCause, TaskId, WorkspaceFacts,
 };
 
 use crate::world::{World, agent, owner, runner};
@@ -68,7 +69,11 @@ pub(crate) const INTERRUPTIONS: [(Happening, Interrupt, Reason); 7] = [
     (|team| drop(team.world.go(&team.lead(), team.a, Status::Cancelled)), Interrupt::Cancelled, Reason::Cancelled),
     (|team| drop(team.world.go(&team.lead(), team.a, Status::Blocked)), Interrupt::Blocked, Reason::Blocked),
     (|team| drop(team.world.go(&owner(), team.top, Status::Blocked)), Interrupt::Held { by: TaskId(1) }, Reason::Held),
-    (|team| drop(team.world.must(&owner(), Command::Pause)), Interrupt::ProjectPaused, Reason::ProjectPaused),
+    (
+        |team| drop(team.world.must(&owner(), Command::Pause { now: true })),
+        Interrupt::Stopped(StopCause::Paused),
+        Reason::ProjectPaused,
+    ),
     (
         |team| drop(team.world.go(&team.lead(), team.a, Status::Todo)),
         Interrupt::Stopped(StopCause::Unstarted),
@@ -77,7 +82,7 @@ pub(crate) const INTERRUPTIONS: [(Happening, Interrupt, Reason); 7] = [
     (
         |team| {
             let session = team.world.task(team.a).live.unwrap();
-            team.world.must(&owner(), Command::StopSession { session });
+            team.world.must(&owner(), Command::StopSession { session, restart: true });
         },
         Interrupt::Stopped(StopCause::Owner),
         Reason::StoppedByOwner,
@@ -146,16 +151,27 @@ pub(crate) fn merged() -> WorkspaceFacts {
         commits: 1,
         changed: vec!["src/a.rs".into()],
         outside_scope: Vec::new(),
-        checks: vec![CheckResult { name: "tests_pass".into(), outcome: CheckOutcome::Pass, output: String::new() }],
+        checks: vec![check(CheckOutcome::Pass)],
         goals_unmet: Vec::new(),
         merge: Merge::Merged { commit: "c0ffee".into() },
+        target: Some(TARGET.into()),
+        candidate: Some("c0ffee".into()),
+        tree: None,
     }
+}
+
+/// The target's commit while nobody has moved it.
+pub(crate) const TARGET: &str = "7a49e7";
+
+/// A result of the project's one check.
+pub(crate) fn check(outcome: CheckOutcome) -> CheckResult {
+    let output = if outcome == CheckOutcome::Pass { String::new() } else { "2 failed".into() };
+    CheckResult { name: "tests_pass".into(), command: "make test".into(), outcome, output }
 }
 
 /// The same with a check that failed.
 pub(crate) fn failing_check() -> WorkspaceFacts {
-    let check = CheckResult { name: "tests_pass".into(), outcome: CheckOutcome::Fail, output: "2 failed".into() };
-    WorkspaceFacts { checks: vec![check], merge: Merge::NotTried, ..merged() }
+    WorkspaceFacts { checks: vec![check(CheckOutcome::Fail)], merge: Merge::NotTried, ..merged() }
 }
 
 impl World {
@@ -213,8 +229,7 @@ impl World {
     /// Claims a task and does what every session begins with.
     pub(crate) fn enter(&mut self, id: &str, task: TaskId) -> SessionId {
         let session = self.claim(id, task);
-        let generation = self.session(session).generation;
-        self.must(&runner(), Command::ReportRunning { session, generation });
+        self.fact(session, Fact::Running);
         self.report_model(session);
         self.must(&Actor::Session(session), Command::FetchTask);
         session
@@ -235,8 +250,16 @@ impl World {
     }
 
     pub(crate) fn examine(&mut self, session: SessionId, facts: WorkspaceFacts) -> Vec<Event> {
-        let generation = self.session(session).generation;
-        self.must(&runner(), Command::ExamineWorkspace { session, generation, facts: Box::new(facts) })
+        if facts.checks.iter().any(|check| check.outcome != CheckOutcome::Pass) {
+            self.target_is(CheckOutcome::Pass);
+        }
+        self.fact(session, Fact::Examined(Examination::Found(Box::new(facts))))
+    }
+
+    /// The check ran on the target alone.
+    pub(crate) fn target_is(&mut self, outcome: CheckOutcome) {
+        let results = vec![check(outcome)];
+        self.must(&runner(), Command::ReportTarget { commit: TARGET.into(), results });
     }
 
     /// Reports success, leaves, and its work has these facts.
@@ -259,7 +282,7 @@ impl World {
     /// A session on a task in progress that ends badly.
     pub(crate) fn crash(&mut self, id: &str, task: TaskId) -> SessionId {
         let session = self.enter(id, task);
-        self.end(session, ProcessEnd::exited(1));
+        self.end(session, ProcessEnd::because(EndReason::TimedOut));
         session
     }
 

@@ -7,7 +7,7 @@ use crate::team::{Team, moving};
 use crate::world::{World, agent, owner};
 
 fn lines(world: &World, task: TaskId) -> Vec<Line> {
-    why(&world.board, task, world.now).unwrap().lines
+    why(&world.board, task, world.now, &board::RunnerView::Unknown).unwrap().lines
 }
 
 /// L9, L3: what keeps a task from starting is told, every bit of it.
@@ -40,13 +40,14 @@ fn a_ready_task_names_who_has_to_start_it() {
 fn a_running_task_names_its_session() {
     let mut world = World::new();
     let task = world.started("w1");
-    let staffing = Line::Staffing { agent: agent("w1"), reason: Reason::HasInProgressTask, until: None };
+    let staffing =
+        Line::Staffing { agent: agent("w1"), reason: Reason::HasInProgressTask, until: None, remaining: None };
     assert_eq!(lines(&world, task), [staffing]);
     let session = world.enter("w1", task);
     world.pass(Span::seconds(4));
     let running = Line::Running { session, agent: agent("w1"), since: Span::seconds(4), last_call: Span::seconds(4) };
     assert_eq!(lines(&world, task), [running]);
-    world.must(&owner(), Command::StopSession { session });
+    world.must(&owner(), Command::StopSession { session, restart: true });
     assert!(matches!(lines(&world, task)[..], [Line::Stopping { .. }]));
 }
 
@@ -93,7 +94,9 @@ fn what_went_wrong_is_told() {
     assert_eq!(lines(&world, task).last(), Some(&sent_back));
     world.pass(Span::minutes(1));
     world.crash("w1", task);
-    assert!(matches!(&lines(&world, task)[..], [Line::Failed { mover: Party::Owner, retries_left: 3, .. }]));
+    let told = lines(&world, task);
+    assert!(matches!(&told[0], Line::Failed { mover: Party::Owner, retries_left: 3, .. }));
+    assert!(matches!(&told[1..], [Line::LastSession { .. }, Line::SentBack { .. }]));
     world.go(&owner(), task, Todo);
     world.go(&owner(), task, Cancelled);
     assert!(matches!(&lines(&world, task)[..], [Line::Cancelled { by: Party::Owner, .. }]));

@@ -1,8 +1,9 @@
 //! How does a test reach a state? Only by commands that are admitted, never by seeding (F92).
 
 use board::{
-    Actor, AgentId, AgentSpec, Board, Code, Command, Event, Hierarchy, NextAction, ProcessEnd, ProjectId, Refusal,
-    Session, SessionId, Settings, Span, Staffing, Task, TaskId, Timestamp, admit, apply, next_action, staffing,
+    Actor, AgentId, AgentSpec, Board, Code, Command, Event, Fact, Hierarchy, NextAction, ProcessEnd, ProjectId,
+    Refusal, Session, SessionId, Settings, Span, Staffing, Task, TaskId, Timestamp, admit, apply, next_action,
+    staffing,
 };
 
 /// A board with its log, and the instant at which the next command comes.
@@ -58,6 +59,7 @@ impl World {
     /// A project whose owner has configured it and hired the roster.
     pub(crate) fn with(change: impl FnOnce(&mut Settings, &mut Vec<AgentSpec>)) -> Self {
         let (mut settings, mut agents) = (Settings::new(project()), roster());
+        settings.dod.checks = vec![board::Check { name: "tests_pass".into(), command: "make test".into() }];
         change(&mut settings, &mut agents);
         let board = Board::new(Settings::new(project()));
         let mut world = Self { board, now: Timestamp(1_767_225_600_000), log: Vec::new() };
@@ -139,7 +141,17 @@ impl World {
 
     /// The runner reports how the process ended.
     pub(crate) fn end(&mut self, session: SessionId, end: ProcessEnd) -> Vec<Event> {
-        let generation = self.session(session).generation;
-        self.must(&runner(), Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: None })
+        self.fact(session, Fact::Exit { end, usage: None })
+    }
+
+    /// The runner reports a fact, with the number that follows its last one.
+    pub(crate) fn fact(&mut self, session: SessionId, fact: Fact) -> Vec<Event> {
+        let command = self.reporting(session, fact);
+        self.must(&runner(), command)
+    }
+
+    pub(crate) fn reporting(&self, session: SessionId, fact: Fact) -> Command {
+        let (generation, number) = (self.session(session).generation, self.session(session).facts + 1);
+        Command::Report { session, generation, number, fact }
     }
 }

@@ -13,20 +13,23 @@ mod decider;
 mod error;
 mod follower;
 mod lease_grace;
+mod local_dispatch;
 mod log;
+mod passkey;
 mod project;
-mod secret;
 mod trace;
 mod writer;
 
 pub use clock::{Clock, SystemClock};
 pub use decider::{Admitted, Decider};
+pub use dispatch::{NewSecret, session_project, token_hash};
 pub use error::ControlError;
 pub use follower::{Follower, Update};
 pub use getrandom::Error as RandomError;
+pub use local_dispatch::LocalDispatch;
 pub use log::{Log, VerifyReport};
+pub use passkey::{passkey_hash, passkey_matches};
 pub use project::{Control, Project};
-pub use secret::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
 pub use trace::{Subject, Traced};
 pub use writer::{ProcessLifetime, Receipt, Writer};
 

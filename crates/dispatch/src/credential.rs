@@ -1,7 +1,5 @@
 //! How are secrets made and recognised? Random, shown once, kept only as a hash.
 
-use argon2::Argon2;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use board::{ProjectId, SecretHash};
 
 /// A secret that was just made. It is printed once and then forgotten.
@@ -47,20 +45,9 @@ pub fn token_hash(token: &str) -> SecretHash {
     SecretHash(blake3::hash(token.as_bytes()).to_hex().to_string())
 }
 
-/// The hash of a passkey, which may be typed by a person: slow on purpose.
-pub fn passkey_hash(passkey: &str) -> Result<SecretHash, String> {
-    let hash = Argon2::default().hash_password(passkey.as_bytes()).map_err(|error| error.to_string())?;
-    Ok(SecretHash(hash.to_string()))
-}
-
-pub fn passkey_matches(passkey: &str, hash: &SecretHash) -> bool {
-    PasswordHash::new(&hash.0)
-        .is_ok_and(|parsed| Argon2::default().verify_password(passkey.as_bytes(), &parsed).is_ok())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{NewSecret, passkey_hash, passkey_matches, session_project, token_hash};
+    use super::{NewSecret, session_project, token_hash};
 
     /// S3
     #[test]
@@ -75,15 +62,11 @@ mod tests {
         }
     }
 
-    /// S3, S4, F35
+    /// S4, F35
     #[test]
-    fn secrets_are_recognised_by_their_hash_and_never_shown_by_debug() {
-        let secret = NewSecret::generate("pk").unwrap();
-        let hash = passkey_hash(secret.reveal()).unwrap();
-        assert!(passkey_matches(secret.reveal(), &hash));
-        assert!(!passkey_matches("pk_0", &hash));
-        assert!(!hash.0.contains(secret.reveal()));
+    fn secrets_are_never_shown_by_debug() {
+        let secret = NewSecret::generate("tok").unwrap();
         assert_ne!(token_hash(secret.reveal()).0, secret.reveal());
-        assert!(!format!("{secret:?}{hash:?}").contains(&secret.reveal()[3..]));
+        assert!(!format!("{secret:?}").contains(&secret.reveal()[4..]));
     }
 }

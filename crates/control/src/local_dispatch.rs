@@ -1,0 +1,143 @@
+//! How does a runner in the same process reach the board?
+
+use async_trait::async_trait;
+use board::{
+    Actor, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, RunnerId, Seq, SessionId,
+    SessionStatus, examination, examination_step, staff_chat, staff_task,
+};
+use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, TargetOrder, Wanted, WorkOrder};
+
+use crate::trace::{Subject, Traced};
+use crate::{ControlError, Project};
+
+/// The port of one runner to one project.
+#[derive(Clone, Debug)]
+pub struct LocalDispatch {
+    project: Project,
+    runner: RunnerId,
+}
+
+impl LocalDispatch {
+    pub fn new(project: Project, runner: RunnerId) -> Self {
+        Self { project, runner }
+    }
+
+    fn actor(&self) -> Actor {
+        Actor::Runner(self.runner.clone())
+    }
+
+    /// Submits; `false` if it was refused.
+    async fn submit(&self, command: Command) -> Result<bool, DispatchError> {
+        match self.project.submit(self.actor(), command).await {
+            Ok(_) => Ok(true),
+            Err(ControlError::Refused(_)) => Ok(false),
+            Err(error) => Err(unheard(error)),
+        }
+    }
+
+    /// Remembers why the session was started (E6).
+    async fn record_staffing(&self, claim: &Claim) {
+        let (board, at) = (self.project.board(), self.project.clock().now());
+        let Ok(agent) = board.agent(&claim.offer.agent) else { return };
+        let answer = match claim.offer.task {
+            Some(task) => board.task(task).ok().map(|task| staff_task(&board, agent, task, at)),
+            None => staff_chat(&board, agent, at),
+        };
+        let body = std::sync::Arc::new(serde_json::to_value(answer).unwrap_or_default());
+        let subject = Subject::Agent(claim.offer.agent.clone());
+        self.project.record(Traced { at, seq: board.seq, kind: "staffing", subject, body }).await;
+    }
+}
+
+fn unheard(error: ControlError) -> DispatchError {
+    match error {
+        ControlError::Closed => DispatchError::Closed,
+        error => DispatchError::Unavailable(error.to_string()),
+    }
+}
+
+#[async_trait]
+impl Dispatch for LocalDispatch {
+    async fn wanted(&self, after: Option<Seq>) -> Result<Wanted, DispatchError> {
+        let mut boards = self.project.writer().watch();
+        let newer = |board: &std::sync::Arc<board::Board>| after.is_none_or(|after| board.seq > after);
+        let board = boards.wait_for(newer).await.map_err(|_| DispatchError::Closed)?.clone();
+        Ok(dispatch::wanted(&board, &self.runner, self.project.clock().now()))
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<WorkOrder>, DispatchError> {
+        self.record_staffing(claim).await;
+        let driver = Driver::Runner { runner: self.runner.clone(), spawn: claim.spawn.clone() };
+        let command = Command::Claim {
+            agent: claim.offer.agent.clone(),
+            purpose: claim.offer.purpose(),
+            driver,
+            credential: Some(claim.credential.clone()),
+            forced: false,
+        };
+        match self.project.submit(self.actor(), command).await {
+            Ok(receipt) => {
+                let session = receipt.after.session_with(&claim.credential);
+                Ok(session.and_then(|session| dispatch::work_order(&receipt.after, session)))
+            }
+            Err(ControlError::Refused(_)) => Ok(None),
+            Err(error) => Err(unheard(error)),
+        }
+    }
+
+    async fn renew(&self, sessions: &[(SessionId, Generation)]) -> Result<(), DispatchError> {
+        self.submit(Command::RenewLeases { sessions: sessions.to_vec() }).await.map(drop)
+    }
+
+    async fn report(&self, report: &FactReport) -> Result<(), DispatchError> {
+        let FactReport { session, generation, number, fact } = report.clone();
+        self.submit(Command::Report { session, generation, number, fact }).await.map(drop)
+    }
+
+    async fn report_target(&self, commit: &str, results: &[CheckResult]) -> Result<(), DispatchError> {
+        let command = Command::ReportTarget { commit: commit.to_owned(), results: results.to_vec() };
+        self.submit(command).await.map(drop)
+    }
+
+    async fn target_order(&self) -> Result<Option<TargetOrder>, DispatchError> {
+        let board = self.project.newest().await.map_err(unheard)?;
+        Ok(dispatch::target_order(&board))
+    }
+
+    async fn examine_order(
+        &self,
+        session: SessionId,
+        generation: Generation,
+    ) -> Result<Option<ExamineOrder>, DispatchError> {
+        let board = self.project.newest().await.map_err(unheard)?;
+        Ok(dispatch::examine_order(&board, session, generation))
+    }
+
+    async fn examination_step(
+        &self,
+        id: SessionId,
+        generation: Generation,
+        number: u32,
+        found: Option<&Examination>,
+    ) -> Result<Option<ExaminationStep>, DispatchError> {
+        let board = self.project.newest().await.map_err(unheard)?;
+        let waits =
+            |session: &&board::Session| session.status == SessionStatus::Verifying && session.generation == generation;
+        let Some(session) = board.session(id).ok().filter(waits) else { return Ok(None) };
+        let step = examination_step(&board, session, found, self.project.clock().now());
+        // What is only on its way is not told: a verdict is, and what the work waits for, once.
+        let tell = match &step {
+            ExaminationStep::Conclude(_) => true,
+            ExaminationStep::Wait(_) => found.is_some_and(|found| examination(session).as_ref() != Some(found)),
+            ExaminationStep::Look
+            | ExaminationStep::RunChecks(_)
+            | ExaminationStep::CheckTarget(_)
+            | ExaminationStep::Merge => false,
+        };
+        if tell {
+            let fact = board::Fact::Examined(found.cloned().unwrap_or(Examination::NotNeeded));
+            self.submit(Command::Report { session: id, generation, number, fact }).await?;
+        }
+        Ok(Some(step))
+    }
+}

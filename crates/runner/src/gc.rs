@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{Board, Isolation, SessionId, Span, Status, Task, TaskId, Timestamp};
+use board::{Isolation, SessionId, Settings, Span, Status, TaskId, Timestamp};
+use dispatch::{Inventory, TaskRecord};
 use git::merged::{Placement, TaskWork, placement};
 use git::{AsyncGit, TaskRefs, branch_ref};
 
@@ -60,15 +61,15 @@ impl GcFinding {
 }
 
 /// All leftovers of a project, and which of them may be removed.
-pub async fn find(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<GcFinding> {
-    let mut found = sessions(host, board, now);
+pub async fn find(host: &RunnerHost, inventory: &Inventory, now: Timestamp) -> Vec<GcFinding> {
+    let mut found = sessions(host, inventory, now);
     for entry in entries(&host.paths.workspaces()) {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(task) = name.strip_prefix("task-").and_then(|id| id.split('.').next()?.parse().ok()) else { continue };
-        found.push(workspace(host, board, now, task, entry.clone(), name.contains('.')).await);
+        found.push(workspace(host, inventory, now, task, entry.clone(), name.contains('.')).await);
     }
-    for task in board.tasks.values().filter(|task| task.status == Status::Done) {
-        found.extend(branch(host, board, task).await);
+    for (id, task) in inventory.tasks.iter().filter(|(_, task)| task.status == Status::Done) {
+        found.extend(branch(host, &inventory.settings, *id, task).await);
     }
     found
 }
@@ -80,13 +81,13 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<GcFinding> {
+fn sessions(host: &RunnerHost, inventory: &Inventory, now: Timestamp) -> Vec<GcFinding> {
     let mut found = Vec::new();
     for path in entries(&host.paths.sessions()) {
         let id = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<SessionId>().ok());
         let Some(id) = id else { continue };
-        let session = board.session(id).ok();
-        if session.is_some_and(board::Session::is_live) {
+        let session = inventory.sessions.get(&id);
+        if session.is_some_and(|session| session.live) {
             continue;
         }
         if let Ok(ShimState::Running(shim)) = Shim::find(&path, "") {
@@ -109,21 +110,22 @@ fn sessions(host: &RunnerHost, board: &Board, now: Timestamp) -> Vec<GcFinding> 
 
 async fn workspace(
     host: &RunnerHost,
-    board: &Board,
+    inventory: &Inventory,
     now: Timestamp,
     id: TaskId,
     path: PathBuf,
     aside: bool,
 ) -> GcFinding {
     let leftover = Leftover::Workspace { task: id, path: path.clone() };
-    let keep = Span::seconds(i64::try_from(board.settings.keep_failed).unwrap_or(i64::MAX / 1000));
-    let age = board.task(id).map(|task| now - task.status_at);
+    let keep = Span::seconds(i64::try_from(inventory.settings.keep_failed).unwrap_or(i64::MAX / 1000));
+    let task = inventory.tasks.get(&id);
     if aside {
         return GcFinding::kept(leftover, "git cannot read it; look at it and remove it yourself");
     }
-    match (board.task(id), age) {
-        (Ok(task), _) if task.live.is_some() => return GcFinding::kept(leftover, format!("{id} has a session")),
-        (Ok(task), Ok(age)) => match task.status {
+    if let Some(task) = task {
+        let age = now - task.status_at;
+        match task.status {
+            _ if task.live => return GcFinding::kept(leftover, format!("{id} has a session")),
             Status::Done => {}
             Status::Failed | Status::Cancelled if age > keep => {}
             Status::Failed | Status::Cancelled => {
@@ -132,10 +134,9 @@ async fn workspace(
             Status::Backlog | Status::Todo | Status::InProgress | Status::Blocked => {
                 return GcFinding::kept(leftover, format!("{id} is {}", task.status));
             }
-        },
-        (Ok(_), Err(_)) | (Err(_), _) => {}
+        }
     }
-    match unsaved(host, board, id, &path).await {
+    match unsaved(host, &inventory.settings, id, &path).await {
         Ok(None) => GcFinding::removable(leftover, "its work is in the repository"),
         Ok(Some(what)) => GcFinding::kept(leftover, format!("it holds work that is nowhere else: {what}")),
         Err(error) => GcFinding::kept(leftover, format!("it cannot be examined: {error}")),
@@ -143,13 +144,13 @@ async fn workspace(
 }
 
 /// Work in a workspace that is reachable from nowhere else (F69).
-async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, root: &Path) -> Result<Option<String>, String> {
-    let workspace = Workspace::at(root, &host.repository, board.settings.isolation);
+async fn unsaved(host: &RunnerHost, settings: &Settings, task: TaskId, root: &Path) -> Result<Option<String>, String> {
+    let workspace = Workspace::at(root, &host.repository, settings.isolation);
     if !workspace.exists() {
         return Ok(None);
     }
     let scratch = host.paths.root().join("gc");
-    let sandbox = WorkspaceSandbox { host, settings: &board.settings, task, workspace: &workspace };
+    let sandbox = WorkspaceSandbox { host, settings, task, workspace: &workspace };
     let (head, left) = sandbox.inspect(&scratch).await.map_err(|error| error.to_string())?;
     let _ = remove_all(&scratch);
     if let Some(first) = left.first() {
@@ -164,18 +165,18 @@ async fn unsaved(host: &RunnerHost, board: &Board, task: TaskId, root: &Path) ->
 }
 
 /// The branch of a task whose work is in the target.
-async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<GcFinding> {
+async fn branch(host: &RunnerHost, settings: &Settings, id: TaskId, task: &TaskRecord) -> Option<GcFinding> {
     let main = AsyncGit::in_repository(&host.repository);
     let name = task.branch.clone()?;
     let commit = main.commit(&branch_ref(&name)).await?;
-    let target = main.commit(&branch_ref(&board.settings.target_branch)).await?;
-    let refs = TaskRefs::of(task.id);
+    let target = main.commit(&branch_ref(&settings.target_branch)).await?;
+    let refs = TaskRefs::of(id);
     let left_there = main.commit(&refs.work()).await.as_ref() == Some(&commit);
-    let base = task.base_commit.clone();
+    let base = task.base.clone();
     let (tip, branch) = (commit.clone(), Some(name.clone()));
     let work = TaskWork { tip, base, target, branch, refs, reported_merges: None };
     let placement = main.call(move |git| placement(git, &work)).await.unwrap_or(Placement::NotInTarget);
-    let leftover = Leftover::Branch { task: task.id, name, commit: commit.clone() };
+    let leftover = Leftover::Branch { task: id, name, commit: commit.clone() };
     if !left_there {
         return Some(GcFinding::kept(leftover, "it is not where Saihai left it"));
     }
@@ -187,10 +188,10 @@ async fn branch(host: &RunnerHost, board: &Board, task: &Task) -> Option<GcFindi
 }
 
 /// Removes what was found to be removable.
-pub async fn remove(host: &RunnerHost, board: &Board, found: &GcFinding) -> Result<(), String> {
+pub async fn remove(host: &RunnerHost, isolation: Isolation, found: &GcFinding) -> Result<(), String> {
     match &found.leftover {
         Leftover::Workspace { path, .. } => {
-            remove_workspace(host, path, board.settings.isolation).await.map_err(|error| error.to_string())
+            remove_workspace(host, path, isolation).await.map_err(|error| error.to_string())
         }
         Leftover::Branch { task, name, commit } => {
             let main = AsyncGit::in_repository(&host.repository);

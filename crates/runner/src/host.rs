@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{Sandbox, Settings};
+use board::{ProjectId, Sandbox, Settings};
 use tokio_util::sync::CancellationToken;
 
 use crate::clients::User;
@@ -16,6 +16,7 @@ use crate::shim::{ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 /// A project's repository, its directories, and the user who runs the runner.
 #[derive(Clone, Debug)]
 pub struct RunnerHost {
+    pub project: ProjectId,
     pub repository: PathBuf,
     pub paths: RunnerPaths,
     pub user: User,
@@ -142,9 +143,10 @@ impl RunnerHost {
 
 /// Can agents be confined on this machine? Tried, not guessed: a program runs under a strict policy.
 pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
-    let paths = RunnerPaths::new(scratch, &"probe".parse().map_err(|error: board::BadId| error.to_string())?);
-    let host = RunnerHost { repository: scratch.to_owned(), paths, user: User::default() };
-    let settings = Settings::new("probe".parse().map_err(|error: board::BadId| error.to_string())?);
+    let project: ProjectId = "probe".parse().map_err(|error: board::BadId| error.to_string())?;
+    let paths = RunnerPaths::new(scratch, &project);
+    let settings = Settings::new(project.clone());
+    let host = RunnerHost { project, repository: scratch.to_owned(), paths, user: User::default() };
     let job = SandboxJob {
         spawn: &format!("probe:{}", scratch.display()),
         directory: &scratch.join("probe"),

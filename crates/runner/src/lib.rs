@@ -6,17 +6,20 @@ mod host;
 mod paths;
 mod process;
 mod prompt;
-mod runner;
 pub mod sandbox;
 pub mod scope;
 pub mod shim;
+mod supervisor;
 mod verify;
 mod workspace;
 mod workspace_git;
 
 pub use host::{RunnerHost, try_sandbox};
 pub use paths::RunnerPaths;
-pub use runner::{Notice, Options, Runner, prompt_for};
+pub use supervisor::{
+    AtShutdown, Message, Mine, Notice, Options, Outcome, Phase, Plan, PreparedWorkspace, Room, Runner, RunnerError,
+    Step, Supervised, prompt_for, reconcile,
+};
 pub use verify::VerifyError;
 pub use workspace::{Workspace, WorkspaceError, WorkspaceSpec};
 pub use workspace_git::run_workspace_request;

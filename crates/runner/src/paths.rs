@@ -24,6 +24,11 @@ impl RunnerPaths {
         self.root.join("runner.lock")
     }
 
+    /// How the runner stands.
+    pub fn status(&self) -> PathBuf {
+        self.root.join("runner.json")
+    }
+
     /// The server's last address. The next one listens there again, for agents that outlived it.
     pub fn address(&self) -> PathBuf {
         self.root.join("address")

@@ -1,6 +1,7 @@
 //! What is an agent told when it starts (R6)?
 
-use board::{AgentSpec, Language, Mode, Task, say_rejection};
+use board::{AgentSpec, Language, Mode, say_rejection};
+use dispatch::TaskBrief;
 
 /// What the prompt is made from.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +10,7 @@ pub(crate) struct PromptInput<'a> {
     pub(crate) project: &'a str,
     pub(crate) language: Language,
     /// Its task; `None` for a chat.
-    pub(crate) task: Option<&'a Task>,
+    pub(crate) task: Option<&'a TaskBrief>,
     /// Path and title of each entry of the memory bank.
     pub(crate) memory: &'a [(String, String)],
 }
@@ -61,7 +62,7 @@ fn role_of(role: &str) -> String {
     if role.is_empty() { String::new() } else { format!(", {role}") }
 }
 
-fn one_shot(input: &PromptInput<'_>, task: &Task) -> String {
+fn one_shot(input: &PromptInput<'_>, task: &TaskBrief) -> String {
     let (scope, language) = (&input.spec.scope, input.language);
     let say = |en: &'static str, ja: &'static str| match language {
         Language::En => en,

@@ -22,4 +22,4 @@ pub use log::{LogChunk, SessionLog};
 pub use plan::{ExitRecord, GRACE, ShimPlan, StopReason};
 pub use supervise::supervise;
 
-pub(crate) use plan::last_call_file;
+pub(crate) use plan::{last_call_file, write_whole};

@@ -1,9 +1,10 @@
 //! What would the target be with this work in it? Made without touching anybody's files.
 
 use board::{GoalType, MergeStrategy};
+use dispatch::ExamineOrder;
 use git::{AsyncGit, GitError};
 
-use super::{SessionWork, VerifyError};
+use super::VerifyError;
 use crate::scope::Patterns;
 
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(super) struct MergeCandidate {
 impl MergeCandidate {
     pub(super) async fn make(
         main: &AsyncGit,
-        work: &SessionWork,
+        work: &ExamineOrder,
         target: &str,
         head: &str,
     ) -> Result<Self, VerifyError> {
@@ -50,7 +51,7 @@ impl MergeCandidate {
         }
         let message = format!(
             "{}\n\nTask: {}\nSession: {}\nAgent: {}",
-            work.task.title, work.task.id, work.session, work.spec.id
+            work.task.title, work.task.id, work.session, work.agent.id
         );
         let mut commit = vec!["commit-tree", &tree, "-m", &message, "-p", target];
         if work.settings.merge == MergeStrategy::Merge {
@@ -63,7 +64,7 @@ impl MergeCandidate {
     }
 
     /// The goals of the task's type that it does not meet (V5).
-    pub(super) fn goals_unmet(&self, work: &SessionWork) -> Vec<String> {
+    pub(super) fn goals_unmet(&self, work: &ExamineOrder) -> Vec<String> {
         let goals =
             work.settings.goals.iter().filter(|(of, _)| *of == work.task.task_type).flat_map(|(_, goals)| goals);
         let unmet = goals.filter(|goal| {

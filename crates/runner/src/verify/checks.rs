@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{CheckOutcome, CheckResult, EndReason, ProcessEnd};
+use board::{CheckOutcome, CheckResult, CheckRun, EndReason, ProcessEnd, Settings};
 use git::AsyncGit;
+use tokio_util::sync::CancellationToken;
 
-use super::{Examiner, VerifyError};
-use crate::host::SandboxJob;
+use super::VerifyError;
+use crate::host::{RunnerHost, SandboxJob};
 use crate::sandbox::Policy;
 use crate::shim::kill_marked;
 use crate::workspace::{init_sharing_objects, make_directory, remove_all, write};
@@ -23,59 +24,63 @@ struct VerificationCopy {
     temporary: PathBuf,
 }
 
-impl Examiner<'_> {
+/// Runs checks in the project's verification copy. Only one at a time may.
+#[derive(Debug)]
+pub(crate) struct CheckRunner<'a> {
+    pub(crate) host: &'a RunnerHost,
+    pub(crate) settings: &'a Settings,
+    /// Where the log of a check goes.
+    pub(crate) directory: PathBuf,
+    /// In the environment of everything that a check starts.
+    pub(crate) marker: String,
+    pub(crate) cancellation: &'a CancellationToken,
+}
+
+impl CheckRunner<'_> {
     /// Runs the setup and every check on a commit. What follows a setup that failed does not run.
-    pub(super) async fn check(&self, commit: &str) -> Result<Vec<CheckResult>, VerifyError> {
-        let dod = &self.work.settings.dod;
-        if dod.checks.is_empty() && dod.setup.is_none() {
-            return Ok(Vec::new());
-        }
+    pub(crate) async fn run(&self, commit: &str, run: &CheckRun) -> Result<Vec<CheckResult>, VerifyError> {
         // A process left over from an earlier run must not change the files under this one.
-        kill_marked(&self.spawn_marker()).await;
+        kill_marked(&self.marker).await;
         let copy = self.verification_copy(commit).await?;
         let mut results = Vec::new();
-        if let Some(setup) = &dod.setup {
-            let result = self.run_check(&copy, "setup", setup).await?;
-            if result.outcome != CheckOutcome::Pass {
-                return Ok(vec![result]);
+        if let Some(setup) = &run.setup {
+            let result = self.run_one(&copy, board::SETUP, setup).await?;
+            let passed = result.outcome == CheckOutcome::Pass;
+            results.push(result);
+            if !passed {
+                return Ok(results);
             }
         }
-        for check in &dod.checks {
-            results.push(self.run_check(&copy, &check.name, &check.command).await?);
+        for check in &run.checks {
+            results.push(self.run_one(&copy, &check.name, &check.command).await?);
         }
         Ok(results)
     }
 
-    fn spawn_marker(&self) -> String {
-        format!("{}-check", self.host.spawn_marker(self.work.task.id))
-    }
-
-    async fn run_check(&self, copy: &VerificationCopy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
-        let settings = &self.work.settings;
+    async fn run_one(&self, copy: &VerificationCopy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
         let mut policy = Policy::system();
-        let main = self.main();
+        let main = AsyncGit::in_repository(&self.host.repository);
         policy.execute.push(copy.tree.clone());
         policy.read.extend(main.object_directories().await?);
         policy.read.push(copy.git.clone());
-        self.host.grant_common_access(&mut policy, settings, &[&copy.tree, &copy.home, &copy.temporary]);
-        let directory = self.host.paths.session(self.work.session).join("check");
+        self.host.grant_common_access(&mut policy, self.settings, &[&copy.tree, &copy.home, &copy.temporary]);
         let job = SandboxJob {
-            spawn: &self.spawn_marker(),
-            directory: &directory,
+            spawn: &self.marker,
+            directory: &self.directory,
             program: Path::new("/bin/sh"),
             arguments: vec!["-c".into(), command.to_owned()],
             env: self.host.environment(&copy.home, &copy.temporary),
             cwd: &copy.tree,
             stdin: None,
             policy,
-            wall: Duration::from_secs(settings.dod.timeout.into()),
+            wall: Duration::from_secs(self.settings.dod.timeout.into()),
         };
-        let (exit, log) = self.host.run(job, settings, self.cancellation).await?;
+        let (exit, log) = self.host.run(job, self.settings, self.cancellation).await?;
         let mut output = String::from_utf8_lossy(&log.tail(OUTPUT).bytes).into_owned();
         if let Some(error) = &exit.end.error {
             output.push_str(error);
         }
-        Ok(CheckResult { name: name.to_owned(), outcome: outcome(&exit.end), output })
+        Ok(CheckResult { name: name.to_owned(), command: command.to_owned(), outcome: outcome(&exit.end), output })
     }
 
     /// The copy with this commit checked out. What is ignored there, such as caches, is kept.

@@ -11,29 +11,52 @@ use crate::host::{RunnerHost, SandboxJob};
 use crate::workspace::{Workspace, make_directory, write};
 use crate::workspace_git::{self, Author, WorkspaceAction, WorkspaceReply, WorkspaceRequest};
 
+/// The work of a session, in the user's repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    /// Where it began.
+    pub(crate) base: String,
+    /// Its last commit, and that commit's tree.
+    pub(crate) head: String,
+    pub(crate) tree: String,
+}
+
 impl Examiner<'_> {
+    /// Fetches the work; `None` if there is none any more, neither in a workspace nor fetched before.
+    pub(crate) async fn fetch(&self) -> Result<Option<Fetched>, VerifyError> {
+        let Some(base) = self.order.task.base.clone() else { return Ok(None) };
+        let head = if self.workspace().exists() {
+            Some(self.fetch_from_workspace(&base).await?)
+        } else {
+            self.main().commit(&self.refs().work()).await
+        };
+        let Some(head) = head else { return Ok(None) };
+        let tree = self.main().run(&["rev-parse", "--verify", &format!("{head}^{{tree}}")]).await?;
+        Ok(Some(Fetched { base, head, tree }))
+    }
+
     /// Commits what the agent left uncommitted (V4), inside the sandbox, and fetches the commits. They come
     /// as a bundle: a file that can hold nothing but objects, which git checks.
-    pub(super) async fn fetch(&self) -> Result<String, VerifyError> {
+    async fn fetch_from_workspace(&self, base: &str) -> Result<String, VerifyError> {
         let (main, workspace) = (self.main(), self.workspace());
         let target = self.target().await?;
         let action = WorkspaceAction::BundleCommits {
-            message: self.work.task.title.clone(),
-            scope: self.work.spec.scope.clone(),
+            message: self.order.task.title.clone(),
+            scope: self.order.agent.scope.clone(),
             client_files: workspace.client_files.clone(),
-            known: vec![self.work.base.clone(), target],
+            known: vec![base.to_owned(), target],
         };
-        let directory = self.host.paths.session(self.work.session).join("hand-over");
+        let directory = self.host.paths.session(self.order.session).join("hand-over");
         let sandbox = WorkspaceSandbox {
             host: self.host,
-            settings: &self.work.settings,
-            task: self.work.task.id,
+            settings: &self.order.settings,
+            task: self.order.task.id,
             workspace: &workspace,
         };
-        let request = WorkspaceRequest { action, author: Author::of(&self.work.spec), out: directory.join("out") };
+        let request = WorkspaceRequest { action, author: Author::of(&self.order.agent), out: directory.join("out") };
         let reply = sandbox.run(&directory, &request, self.cancellation).await?;
         let out = request.out;
-        let reference = self.work.refs().work();
+        let reference = self.refs().work();
         let before = main.commit(&reference).await;
         let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if reply.bundled {
@@ -66,25 +89,25 @@ impl Examiner<'_> {
             })?;
         } else {
             // Nothing new: its HEAD must be a commit that the repository has already.
-            let head = main.commit(&reply.head).await.unwrap_or_else(|| self.work.base.clone());
+            let head = main.commit(&reply.head).await.unwrap_or_else(|| base.to_owned());
             main.run(&["update-ref", &reference, &head]).await?;
         }
         let _ = std::fs::remove_dir_all(&directory);
-        let head = main.commit(&reference).await.unwrap_or_else(|| self.work.base.clone());
-        if !main.output(&["merge-base", &self.work.base, &head]).await?.status.success() {
-            main.run(&["update-ref", &reference, before.as_deref().unwrap_or(&self.work.base)]).await?;
-            return Err(unreadable(format!("its commits have no history in common with {}", self.work.base)));
+        let head = main.commit(&reference).await.unwrap_or_else(|| base.to_owned());
+        if !main.output(&["merge-base", base, &head]).await?.status.success() {
+            main.run(&["update-ref", &reference, before.as_deref().unwrap_or(base)]).await?;
+            return Err(unreadable(format!("its commits have no history in common with {base}")));
         }
-        self.update_branch(&main, before.as_deref(), &head).await;
+        self.update_branch(&main, base, before.as_deref(), &head).await;
         Ok(head)
     }
 
     /// The branch in the user's repository follows, unless somebody else has moved it.
-    async fn update_branch(&self, main: &AsyncGit, before: Option<&str>, head: &str) {
-        let branch = branch_ref(&self.work.branch);
+    async fn update_branch(&self, main: &AsyncGit, base: &str, before: Option<&str>, head: &str) {
+        let branch = branch_ref(&self.order.task.branch);
         let now = main.commit(&branch).await;
-        if now.as_deref().is_some_and(|now| Some(now) != before && now != self.work.base) {
-            tracing::info!(branch = %self.work.branch, "the branch was moved by somebody else, and is left alone");
+        if now.as_deref().is_some_and(|now| Some(now) != before && now != base) {
+            tracing::info!(branch = %self.order.task.branch, "the branch was moved by somebody else, and is left alone");
             return;
         }
         // In worktree mode the branch is there already, and this changes nothing.

@@ -6,7 +6,8 @@ use git::{AsyncGit, GitError};
 
 use super::{Examiner, VerifyError};
 
-pub(super) enum MoveOutcome {
+#[derive(Debug)]
+pub(crate) enum MoveOutcome {
     /// The target has the commit, and that was verified.
     Moved,
     /// The target is not what it was.
@@ -16,10 +17,11 @@ pub(super) enum MoveOutcome {
 }
 
 impl Examiner<'_> {
-    pub(super) async fn move_target(&self, target: &str, commit: &str, head: &str) -> Result<MoveOutcome, VerifyError> {
+    pub(crate) async fn move_target(&self, target: &str, commit: &str) -> Result<MoveOutcome, VerifyError> {
         let main = self.main();
         // Recorded before the target moves: after a crash it tells what was being merged.
-        let refs = self.work.refs();
+        let refs = self.refs();
+        let Some(head) = main.commit(&refs.work()).await else { return Ok(MoveOutcome::TargetChanged) };
         let intent = format!("update {} {commit}\nupdate {} {head}\n", refs.merged(), refs.merged_work());
         main.run_with(&["update-ref", "--stdin"], &intent).await?;
         let moved = match self.checked_out().await? {
@@ -35,7 +37,7 @@ impl Examiner<'_> {
 
     /// The user's working tree that has the target checked out.
     async fn checked_out(&self) -> Result<Option<PathBuf>, GitError> {
-        let target = self.work.target();
+        let target = self.target_ref();
         let list = self.main().paths(&["worktree", "list", "--porcelain", "-z"]).await?;
         let mut tree = None;
         for line in &list {
@@ -49,11 +51,11 @@ impl Examiner<'_> {
     }
 
     async fn swap(&self, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
-        let message = format!("saihai: {}", self.work.task.id);
-        let swap = ["update-ref", "-m", &message, &self.work.target(), commit, target];
+        let message = format!("saihai: {}", self.order.task.id);
+        let swap = ["update-ref", "-m", &message, &self.target_ref(), commit, target];
         match self.main().run(&swap).await {
             Ok(_) => Ok(MoveOutcome::Moved),
-            Err(error) => match self.main().commit(&self.work.target()).await {
+            Err(error) => match self.main().commit(&self.target_ref()).await {
                 Some(now) if now == target => Err(error),
                 _ => Ok(MoveOutcome::TargetChanged),
             },
@@ -65,7 +67,7 @@ impl Examiner<'_> {
         let user = AsyncGit::from(git::Git::as_user(tree));
         let merge = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--end-of-options", commit];
         let Err(error) = user.run(&merge).await else { return Ok(MoveOutcome::Moved) };
-        if self.main().commit(&self.work.target()).await.as_deref() != Some(target) {
+        if self.main().commit(&self.target_ref()).await.as_deref() != Some(target) {
             return Ok(MoveOutcome::TargetChanged);
         }
         let files = local_changes(&user, target, commit).await?;

@@ -1,4 +1,6 @@
 //! Is the work good? It is fetched, merged into a candidate, checked, and only then moved into the target (V4 to V6).
+//!
+//! Nothing is decided here: each part finds out one thing. What follows from it is asked of the board.
 
 mod candidate;
 mod checks;
@@ -8,18 +10,19 @@ mod merge;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use board::{AgentSpec, CheckOutcome, Merge, SessionId, Settings, Status, Task, WorkspaceFacts, interrupt};
-use control::Project;
+use board::{Merge, WorkspaceFacts};
+use dispatch::ExamineOrder;
 use git::merged::{FoundBy, Placement, placement};
 use git::{AsyncGit, GitError, TaskRefs, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use self::candidate::MergeCandidate;
-use self::merge::MoveOutcome;
 use crate::host::RunnerHost;
 use crate::workspace::{Workspace, WorkspaceError, client_files};
 
-pub(crate) use self::fetch::WorkspaceSandbox;
+pub(crate) use self::checks::CheckRunner;
+pub(crate) use self::fetch::{Fetched, WorkspaceSandbox};
+pub(crate) use self::merge::MoveOutcome;
 
 /// How long git may take for one request in a workspace.
 const GIT_TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -38,45 +41,12 @@ pub enum VerifyError {
     NoTarget(String),
 }
 
-/// The work of a session, to be judged.
-#[derive(Clone, Debug)]
-pub(crate) struct SessionWork {
-    pub(crate) session: SessionId,
-    pub(crate) task: Task,
-    pub(crate) spec: AgentSpec,
-    pub(crate) settings: std::sync::Arc<Settings>,
-    pub(crate) branch: String,
-    pub(crate) base: String,
-    /// Merges of this task that the board knows of.
-    pub(crate) reported_merges: Vec<String>,
-}
-
-impl SessionWork {
-    fn refs(&self) -> TaskRefs {
-        TaskRefs::of(self.task.id)
-    }
-
-    fn target(&self) -> String {
-        branch_ref(&self.settings.target_branch)
-    }
-}
-
-/// Examines work, one after the other for each target.
+/// Finds out about the work of one session.
 #[derive(Debug)]
 pub(crate) struct Examiner<'a> {
-    pub(crate) project: &'a Project,
     pub(crate) host: &'a RunnerHost,
-    pub(crate) work: &'a SessionWork,
+    pub(crate) order: &'a ExamineOrder,
     pub(crate) cancellation: &'a CancellationToken,
-}
-
-/// How far the examination came.
-#[derive(Debug)]
-pub(crate) enum Examined {
-    /// All that there is to know.
-    Facts(WorkspaceFacts),
-    /// It may be merged, but cannot be yet; the facts say what is in the way.
-    Waiting(WorkspaceFacts),
 }
 
 impl Examiner<'_> {
@@ -84,88 +54,85 @@ impl Examiner<'_> {
         AsyncGit::in_repository(&self.host.repository)
     }
 
-    /// What was blocked, cancelled or paused a moment ago is not merged (ADR 4).
-    async fn may_merge(&self) -> bool {
-        let Ok(board) = self.project.newest().await else { return false };
-        board.session(self.work.session).is_ok_and(|session| {
-            let working = session.task().and_then(|id| board.task(id).ok()).map(|task| task.status);
-            working == Some(Status::InProgress) && interrupt(&board, session).is_none()
-        })
+    fn refs(&self) -> TaskRefs {
+        TaskRefs::of(self.order.task.id)
     }
 
-    /// Examines the work, and merges it if everything is well.
-    pub(crate) async fn examine(&self) -> Result<Examined, VerifyError> {
-        let head = self.fetch().await?;
-        loop {
-            let target = self.target().await?;
-            if let Some(facts) = self.merged_before(&head, &target).await? {
-                return Ok(Examined::Facts(facts));
-            }
-            let candidate = MergeCandidate::make(&self.main(), self.work, &target, &head).await?;
-            let mut facts = self.facts(&candidate).await?;
-            let hopeless = facts.changed.is_empty() || !facts.outside_scope.is_empty();
-            let Some(commit) = candidate.commit.filter(|_| !hopeless) else {
-                return Ok(Examined::Facts(facts));
-            };
-            facts.checks = self.check(&commit).await?;
-            let passed = facts.checks.iter().all(|check| check.outcome == CheckOutcome::Pass);
-            if !passed || !facts.goals_unmet.is_empty() || !self.may_merge().await {
-                return Ok(Examined::Facts(facts));
-            }
-            match self.move_target(&target, &commit, &head).await? {
-                MoveOutcome::Moved => {
-                    facts.merge = Merge::Merged { commit };
-                    return Ok(Examined::Facts(facts));
-                }
-                // The target moved while the checks ran: what was tested is not what a merge would give now.
-                MoveOutcome::TargetChanged => {}
-                MoveOutcome::LocalChanges { reason, files } => {
-                    facts.merge = Merge::Waiting { reason, files };
-                    return Ok(Examined::Waiting(facts));
-                }
-            }
+    fn target_ref(&self) -> String {
+        branch_ref(&self.order.settings.target_branch)
+    }
+
+    /// The commit that the target is at.
+    pub(crate) async fn target(&self) -> Result<String, VerifyError> {
+        let missing = || VerifyError::NoTarget(self.order.settings.target_branch.clone());
+        self.main().commit(&self.target_ref()).await.ok_or_else(missing)
+    }
+
+    pub(crate) fn workspace(&self) -> Workspace {
+        let root = self.host.paths.workspace(self.order.task.id);
+        let mut workspace = Workspace::at(&root, &self.host.repository, self.order.settings.isolation);
+        workspace.client_files = client_files(&self.host.repository, self.order.agent.client);
+        workspace
+    }
+
+    /// Runs checks for this work.
+    pub(crate) fn checks(&self) -> CheckRunner<'_> {
+        CheckRunner {
+            host: self.host,
+            settings: &self.order.settings,
+            directory: self.host.paths.session(self.order.session).join("check"),
+            marker: format!("{}-check", self.host.spawn_marker(self.order.task.id)),
+            cancellation: self.cancellation,
         }
     }
 
-    async fn target(&self) -> Result<String, VerifyError> {
-        let missing = || VerifyError::NoTarget(self.work.settings.target_branch.clone());
-        self.main().commit(&self.work.target()).await.ok_or_else(missing)
+    /// What was tested before, if it was tested on this target: then it is not tested again (V11).
+    pub(crate) async fn tested_on(&self, target: &str) -> Option<WorkspaceFacts> {
+        let known = self.order.known.clone().filter(|known| known.target.as_deref() == Some(target))?;
+        let merge = match &known.merge {
+            Merge::NotTried | Merge::Waiting { .. } => Merge::NotTried,
+            Merge::Merged { .. } => return Some(known),
+            Merge::Conflict { .. } => return None,
+        };
+        self.main().commit(known.candidate.as_ref()?).await?;
+        Some(WorkspaceFacts { merge, ..known })
     }
 
-    async fn facts(&self, candidate: &MergeCandidate) -> Result<WorkspaceFacts, VerifyError> {
-        let workspace = self.workspace();
-        let writable = crate::scope::Writable::new(&self.work.spec.scope, &workspace.client_files);
+    /// What the target would be with this work, as far as that is known without running anything.
+    pub(crate) async fn look(&self, fetched: &Fetched, target: &str) -> Result<WorkspaceFacts, VerifyError> {
+        if let Some(facts) = self.merged_before(fetched, target).await? {
+            return Ok(facts);
+        }
+        let candidate = MergeCandidate::make(&self.main(), self.order, target, &fetched.head).await?;
+        let writable = crate::scope::Writable::new(&self.order.agent.scope, &self.workspace().client_files);
         let outside_scope = candidate.changed.iter().filter(|path| !writable.allows(path)).cloned().collect();
         Ok(WorkspaceFacts {
             commits: candidate.commits,
-            goals_unmet: candidate.goals_unmet(self.work),
+            goals_unmet: candidate.goals_unmet(self.order),
             changed: candidate.changed.clone(),
             outside_scope,
             checks: Vec::new(),
             merge: candidate.conflicts.clone().map_or(Merge::NotTried, |files| Merge::Conflict { files }),
+            target: Some(target.to_owned()),
+            candidate: candidate.commit,
+            tree: Some(fetched.tree.clone()),
         })
-    }
-
-    fn workspace(&self) -> Workspace {
-        let root = self.host.paths.workspace(self.work.task.id);
-        let mut workspace = Workspace::at(&root, &self.host.repository, self.work.settings.isolation);
-        workspace.client_files = client_files(&self.host.repository, self.work.spec.client);
-        workspace
     }
 
     /// The facts about work that is in the target already: it was merged by hand, or just before a crash that
     /// kept it from being reported (F72). Without this it would be merged twice, or be rejected because
-    /// it changes nothing any more. Work that only looks like what the target has is judged as any other.
-    async fn merged_before(&self, head: &str, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
+    /// it changes nothing any more. Work that only looks like what the target has is judged as any other. No check ran
+    /// here, and none is said to have run.
+    async fn merged_before(&self, fetched: &Fetched, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
         let main = self.main();
         let work = git::merged::TaskWork {
-            tip: head.to_owned(),
-            base: Some(self.work.base.clone()),
+            tip: fetched.head.clone(),
+            base: Some(fetched.base.clone()),
             target: target.to_owned(),
             // The branch in the user's repository is moved by us, so its reflog proves nothing here.
             branch: None,
-            refs: self.work.refs(),
-            reported_merges: Some(self.work.reported_merges.clone()),
+            refs: self.refs(),
+            reported_merges: Some(self.order.reported_merges.clone()),
         };
         let commit = match main.call(move |git| placement(git, &work)).await? {
             Placement::InTarget { commit, found_by: FoundBy::Record | FoundBy::Ancestry } => commit,
@@ -173,23 +140,17 @@ impl Examiner<'_> {
             | Placement::NoOwnCommits
             | Placement::NotInTarget => return Ok(None),
         };
-        let changed =
-            main.paths(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", &self.work.base, head]).await?;
-        // The checks ran before that merge; a person who merges by hand answers for them.
-        let passed = |check: &board::Check| board::CheckResult {
-            name: check.name.clone(),
-            outcome: CheckOutcome::Pass,
-            output: "it is in the target already".into(),
-        };
-        let checks = self.work.settings.dod.checks.iter().map(passed).collect();
-        let merge = Merge::Merged { commit };
+        let changed = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", &fetched.base, &fetched.head];
         Ok(Some(WorkspaceFacts {
             commits: 0,
-            changed,
+            changed: main.paths(&changed).await?,
             outside_scope: Vec::new(),
-            checks,
+            checks: Vec::new(),
             goals_unmet: Vec::new(),
-            merge,
+            merge: Merge::Merged { commit },
+            target: Some(target.to_owned()),
+            candidate: None,
+            tree: Some(fetched.tree.clone()),
         }))
     }
 }

@@ -3,15 +3,13 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use board::{
-    Agent, AgentSpec, Board, Command, EndReason, Hierarchy, Isolation, Mode, Purpose, Rejection, Session, Task,
-};
+use board::{AgentSpec, EndReason, Fact, Isolation, Mode, Rejection, Settings, SpawnId};
+use dispatch::{NewSecret, TaskBrief, WorkOrder, WorkspaceOrder};
 use git::{AsyncGit, TaskRefs, branch_ref};
 
-use super::session::Claimed;
+use super::reporter::FactNumbers;
 use super::{Inner, logins};
 use crate::clients::{self, Assignment};
 use crate::host::policy_in_mode;
@@ -39,36 +37,65 @@ pub(super) enum LaunchError {
     Refused(String),
 }
 
-/// The prompt of an agent for a task of a board.
+/// The prompt of an agent for its work.
 #[must_use]
-pub fn prompt_for(board: &Board, repository: &Path, spec: &AgentSpec, purpose: Purpose) -> String {
+pub fn prompt_for(settings: &Settings, repository: &Path, spec: &AgentSpec, task: Option<&TaskBrief>) -> String {
     let (entries, _) = definitions::memory::list(&repository.join(".saihai"));
     let memory: Vec<_> = entries.iter().map(|entry| (entry.path.display().to_string(), entry.title.clone())).collect();
-    let task = purpose.task().and_then(|id| board.task(id).ok());
-    let (project, language) = (board.settings.id.as_str(), board.settings.language);
+    let (project, language) = (settings.id.as_str(), settings.language);
     prompt(&PromptInput { spec, project, language, task, memory: &memory })
+}
+
+/// What only the runner knows that has claimed the session.
+#[derive(Debug)]
+pub(super) struct Claimed {
+    pub(super) spawn: SpawnId,
+    pub(super) credential: NewSecret,
+}
+
+/// The workspace of a task, and where its work begins.
+#[derive(Debug)]
+pub(super) struct TaskWorkspace {
+    pub(super) workspace: Workspace,
+    pub(super) branch: String,
+    pub(super) base: String,
 }
 
 impl Inner {
     /// Makes the workspace, and says how the client is started in it.
-    pub(super) async fn prepare(&self, session: &Session, claimed: &Claimed) -> Result<ShimPlan, ExitRecord> {
-        let plan = self.try_prepare(session, claimed).await;
+    pub(super) async fn prepare(
+        &self,
+        order: &WorkOrder,
+        claimed: &Claimed,
+        numbers: &mut FactNumbers,
+    ) -> Result<ShimPlan, ExitRecord> {
+        let plan = self.try_prepare(order, claimed, numbers).await;
         plan.map_err(|error| ExitRecord::because(EndReason::LaunchFailed, error.to_string()))
     }
 
-    async fn try_prepare(&self, session: &Session, claimed: &Claimed) -> Result<ShimPlan, LaunchError> {
-        let board = self.project.board();
-        let refused = |refusal: board::Refusal| LaunchError::Refused(refusal.to_string());
-        let agent = board.agent(&session.agent).map_err(refused)?;
-        let run = self.host.paths.session(session.id);
+    async fn try_prepare(
+        &self,
+        order: &WorkOrder,
+        claimed: &Claimed,
+        numbers: &mut FactNumbers,
+    ) -> Result<ShimPlan, LaunchError> {
+        let run = self.host.paths.session(order.session);
         make_private(&run)?;
         let (home, temporary) = (run.join("home"), run.join("tmp"));
         make_private(&home)?;
         make_private(&temporary)?;
-        let task = session.task().map(|id| board.task(id)).transpose().map_err(refused)?;
-        let (workspace, mut policy) = self.workspace(&board, agent, task, &run).await?;
-        let spec = &agent.spec;
-        let text = prompt_for(&board, &self.host.repository, spec, session.purpose);
+        let (spec, settings) = (&order.agent, &order.settings);
+        let (workspace, mut policy) = match order.workspace() {
+            Some(needed) => {
+                let TaskWorkspace { workspace, branch, base } = self.task_workspace(&needed, &run).await?;
+                self.reporter.report(numbers, Fact::Branch { branch, base }).await;
+                let policy = workspace.policy(&self.host.repository, spec).await?;
+                (workspace.tree, policy)
+            }
+            // Whoever does no work itself gets a copy to look at.
+            None => self.view(settings, spec, &run.join("view")).await?,
+        };
+        let text = prompt_for(settings, &self.host.repository, spec, order.task.as_ref());
         let mcp_url = (spec.mode == Mode::Guided).then_some(self.options.mcp_url.as_str());
         let assignment =
             Assignment { spec, prompt: &text, mcp_url, run: &run, workspace: &workspace, user: &self.host.user };
@@ -77,7 +104,7 @@ impl Inner {
             write_private(path, bytes)?;
         }
         logins::remember(&run, &launch.logins)?;
-        self.host.grant_common_access(&mut policy, &board.settings, &[&home, &temporary]);
+        self.host.grant_common_access(&mut policy, settings, &[&home, &temporary]);
         policy.execute.extend(launch.readable);
         // The agent's definition may add programs of its own by a PATH.
         let own_path = spec.env.get("PATH").map(|path| path.0.as_str()).unwrap_or_default();
@@ -88,7 +115,7 @@ impl Inner {
             ports.push(own);
         }
         let mut env = self.host.environment(&home, &temporary);
-        if task.is_some() && board.settings.isolation == Isolation::Worktree {
+        if order.task.is_some() && settings.isolation == Isolation::Worktree {
             // A worktree has the repository's configuration, which need not name anybody, and the user's HOME,
             // which usually does, is out of reach.
             env.extend(Author::of(spec).identity());
@@ -109,7 +136,7 @@ impl Inner {
             env,
             cwd: workspace,
             stdin: launch.stdin,
-            sandbox: policy_in_mode(policy, board.settings.sandbox),
+            sandbox: policy_in_mode(policy, settings.sandbox),
             wall: Duration::from_secs(spec.timeout.into()),
             stall: Some(Duration::from_secs(spec.stall_timeout.into())),
             grace: GRACE,
@@ -119,32 +146,13 @@ impl Inner {
         })
     }
 
-    /// Where the session works, and what it may touch there: a worker its task's own workspace,
-    /// everybody else a copy to look at.
-    async fn workspace(
-        &self,
-        board: &Arc<Board>,
-        agent: &Agent,
-        task: Option<&Task>,
-        run: &Path,
-    ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
-        match task.filter(|_| agent.spec.hierarchy == Hierarchy::Worker) {
-            Some(task) => {
-                let workspace = self.task_workspace(board, &agent.spec, task, run).await?;
-                let policy = workspace.policy(&self.host.repository, &agent.spec).await?;
-                Ok((workspace.tree, policy))
-            }
-            None => self.view(board, &agent.spec, &run.join("view")).await,
-        }
-    }
-
     async fn view(
         &self,
-        board: &Board,
+        settings: &Settings,
         spec: &AgentSpec,
         directory: &Path,
     ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
-        let target = branch_ref(&board.settings.target_branch);
+        let target = branch_ref(&settings.target_branch);
         let mut looking = spec.clone();
         looking.scope.write.clear();
         looking.scope.scratch.clear();
@@ -167,21 +175,21 @@ impl Inner {
         Ok((workspace.tree, policy))
     }
 
+    /// Makes the workspace of a task, or goes on with the one that is there.
     pub(super) async fn task_workspace(
         &self,
-        board: &Board,
-        spec: &AgentSpec,
-        task: &Task,
+        order: &WorkspaceOrder,
         run: &Path,
-    ) -> Result<Workspace, LaunchError> {
+    ) -> Result<TaskWorkspace, LaunchError> {
+        let WorkspaceOrder { agent: spec, task, settings } = order;
         let main = AsyncGit::in_repository(&self.host.repository);
         let (root, refs) = (self.host.paths.workspace(task.id), TaskRefs::of(task.id));
-        let isolation = board.settings.isolation;
-        let target_name = &board.settings.target_branch;
+        let isolation = settings.isolation;
+        let target_name = &settings.target_branch;
         let target = main.commit(&branch_ref(target_name)).await.ok_or_else(|| {
             LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
         })?;
-        let branch = task.branch_name();
+        let branch = task.branch.clone();
         let kept = Workspace::at(&root, &self.host.repository, isolation).exists();
         // If the workspace is gone, the work continues from the commits that were fetched.
         let work = main.commit(&refs.work()).await;
@@ -189,14 +197,13 @@ impl Inner {
             Some(work) if !main.is_ancestor(&work, &target).await? => Some(work),
             Some(_) | None => None,
         };
-        let (base, start) = match (task.base_commit.clone(), work) {
+        let (base, start) = match (task.base.clone(), work) {
             (Some(base), _) if kept => (base.clone(), base),
             (Some(base), Some(work)) => (base, work),
             (Some(_) | None, _) => (target.clone(), target.clone()),
         };
         // The ref protects the commit from `git gc` in the user's repository (FACTS).
         main.run(&["update-ref", &refs.base(), &base]).await?;
-        self.report(Command::RecordBranch { task: task.id, branch: branch.clone(), base: base.clone() }).await;
         let workspace_spec = WorkspaceSpec {
             repository: &self.host.repository,
             root: &root,
@@ -207,11 +214,10 @@ impl Inner {
         };
         let workspace = Workspace::prepare(&workspace_spec).await?;
         if let Some(Rejection::Conflict { .. }) = task.feedback {
-            let sandbox =
-                WorkspaceSandbox { host: &self.host, settings: &board.settings, task: task.id, workspace: &workspace };
+            let sandbox = WorkspaceSandbox { host: &self.host, settings, task: task.id, workspace: &workspace };
             sandbox.merge_target(run, Author::of(spec), &target).await?;
         }
-        Ok(workspace)
+        Ok(TaskWorkspace { workspace, branch, base })
     }
 }
 

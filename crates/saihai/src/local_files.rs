@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Board, Merge, ProjectId, SessionId, Task};
+use board::{Board, Merge, ProjectId, RunnerView, SessionId, Task};
 use git::merged;
 use git::{Git, TaskRefs, branch_ref};
 use runner::RunnerPaths;
@@ -28,6 +28,10 @@ impl LocalFiles for LocalFilesOnDisk {
         Some(LogPage { start: page.start, bytes: page.bytes, oldest: log.oldest(), newest: log.end() })
     }
 
+    fn runner(&self, project: &ProjectId) -> RunnerView {
+        runner_view(&RunnerPaths::new(&self.home, project))
+    }
+
     fn is_merged(&self, repository: &Path, board: &Board, task: &Task) -> bool {
         is_merged(repository, board, task)
     }
@@ -50,6 +54,16 @@ impl LocalFiles for LocalFilesOnDisk {
         let kept = &text[..text.len().min(most)];
         Some(Diff { text: String::from_utf8_lossy(kept).into_owned(), cut })
     }
+}
+
+/// The runner of a project on this machine. It holds a lock as long as it runs, and leaves a note of how it stands.
+pub(crate) fn runner_view(paths: &RunnerPaths) -> RunnerView {
+    let Ok(lock) = std::fs::File::open(paths.lock()) else { return RunnerView::Missing };
+    if rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockShared).is_ok() {
+        return RunnerView::Missing;
+    }
+    let status = std::fs::read(paths.status()).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    status.map_or(RunnerView::Unknown, RunnerView::Present)
 }
 
 /// Is the work of the task's branch in the target branch?

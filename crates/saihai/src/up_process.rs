@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use board::{Event, RunnerId, TaskId};
-use control::{Control, Follower, NewSecret, Project};
+use control::{Control, Follower, LocalDispatch, NewSecret, Project};
 use mcp::Mcp;
-use runner::{Notice, Options, Runner, RunnerHost, RunnerPaths};
+use runner::{AtShutdown, Notice, Options, Runner, RunnerHost, RunnerPaths};
 use rustix::fs::{FlockOperation, flock};
 use server::{HttpServer, Listen, ServerState};
 use tokio::sync::mpsc;
@@ -37,6 +37,9 @@ pub(crate) struct UpOptions {
     pub(crate) max_parallel: Option<usize>,
     pub(crate) disk_floor: Option<u64>,
     pub(crate) only: Option<TaskId>,
+    pub(crate) most_sessions: Option<usize>,
+    /// Also end the agents when it ends.
+    pub(crate) stop_agents: bool,
 }
 
 /// The server and the runner of a project. No agent starts before [`UpProcess::run`].
@@ -98,7 +101,7 @@ impl UpProcess {
         let paths = RunnerPaths::new(&context.home, &opened.id);
         let lock = acquire_runner_lock(context, &paths).await?;
         let failed = |error| Failure::control(error, context.language());
-        let OpenProject { control, project, path, .. } = opened;
+        let OpenProject { control, project, path, id, .. } = opened;
         open_all_projects(&control, context).await?;
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
         let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
@@ -106,16 +109,18 @@ impl UpProcess {
         let http_server = with_routes(http_server, &server, &web);
         let _ = std::fs::write(paths.address(), http_server.url());
         let registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
-        let host = RunnerHost { repository: path, paths, user: current_user() };
+        let host = RunnerHost { project: id, repository: path, paths, user: current_user() };
+        let dispatch = Arc::new(LocalDispatch::new(project.clone(), runner_id(&context.home)?));
         let runner_options = Options {
-            id: runner_id(&context.home)?,
             max_parallel: options.max_parallel,
             disk_floor: options.disk_floor.unwrap_or(Options::DISK_FLOOR),
             only: options.only,
+            most_sessions: options.most_sessions,
             mcp_url: http_server.mcp_url(),
+            at_shutdown: if options.stop_agents { AtShutdown::StopAgents } else { AtShutdown::LeaveAgents },
         };
-        let (runner, notices) = Runner::new(project.clone(), host, runner_options);
-        server.provide_workspaces(Arc::new(RunnerWorkspaces(runner.clone())));
+        let (runner, notices) = Runner::new(dispatch, host, runner_options);
+        server.provide_workspaces(Arc::new(RunnerWorkspaces { runner: runner.clone(), project: project.clone() }));
         let events = EventReader::new(project.clone());
         Ok(Self {
             server,
@@ -138,18 +143,23 @@ impl UpProcess {
     pub(crate) async fn run(
         self,
         shutdown_signal: impl Future<Output = ()>,
-        stop_agents: bool,
         print_events: impl AsyncFnOnce(EventReader, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
         let Self { server, http_server, runner, notices, events, web: _, project: _, _lock, _registration } = self;
         let shutdown = server.shutdown().clone();
         let stop_runner = CancellationToken::new();
-        let served = tokio::spawn(http_server.serve());
-        let mut ran = tokio::spawn(runner.run(stop_runner.clone(), stop_agents));
+        let mut served = tokio::spawn(http_server.serve());
+        let mut ran = tokio::spawn(runner.run(stop_runner.clone()));
+        let mut server_failed = None;
         let early = tokio::select! {
             () = shutdown_signal => None,
             () = print_events(events, notices) => None,
             ran = &mut ran => Some(ran),
+            // Agents cannot go on without it.
+            served = &mut served => {
+                server_failed = Some(served.err().map_or_else(|| "it stopped".to_owned(), |error| error.to_string()));
+                None
+            }
         };
         // The runner stops first: agents that it ends may still call the server to log out.
         stop_runner.cancel();
@@ -158,14 +168,19 @@ impl UpProcess {
             None => ran.await,
         };
         shutdown.cancel();
-        let _ = tokio::time::timeout(SHUTDOWN_GRACE, served).await;
-        server.close().await;
+        if server_failed.is_none() {
+            let _ = tokio::time::timeout(SHUTDOWN_GRACE, served).await;
+        }
+        // What is only counted may be lost; a store that does not answer must not keep us here.
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, server.close()).await;
+        let again = "Start it again; nothing is lost.";
+        if let Some(error) = server_failed {
+            return Err(Failure::failed(format!("the server ended: {error}"), again));
+        }
         match ran {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Failure::control(error, board::Language::En)),
-            Err(error) => {
-                Err(Failure::failed(format!("the runner ended: {error}"), "Start it again; nothing is lost."))
-            }
+            Ok(Err(error)) => Err(Failure::failed(error.to_string(), again)),
+            Err(error) => Err(Failure::failed(format!("the runner ended: {error}"), again)),
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use board::{Board, ProjectId, SessionId, Task};
+use board::{Board, ProjectId, RunnerView, SessionId, Task};
 
 /// Reads files and git on this machine. Its functions block, so they are called on a thread for that.
 pub trait LocalFiles: Send + Sync + std::fmt::Debug {
     /// A piece of a session's output, at most `most` bytes; `None` if there is none on this machine.
     fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage>;
+
+    /// The runner of a project, if it runs on this machine.
+    fn runner(&self, project: &ProjectId) -> RunnerView;
 
     /// Is the task's branch in the target?
     fn is_merged(&self, repository: &Path, board: &Board, task: &Task) -> bool;

@@ -135,6 +135,12 @@ impl AppState {
         self.server.repository(id).unwrap_or_default()
     }
 
+    /// The runner of a project, as far as it can be seen from here.
+    async fn runner_view(&self, id: &ProjectId) -> Result<board::RunnerView, Problem> {
+        let id = id.clone();
+        self.with_local_files(move |local_files| local_files.runner(&id)).await
+    }
+
     /// Looks at files or git, off the runtime.
     async fn with_local_files<T: Send + 'static>(
         &self,

@@ -2,17 +2,14 @@
 
 use std::cmp::Reverse;
 
-use board::{Board, Merge, Session, SessionStatus, Timestamp};
+use board::{Board, Merge, Session, Timestamp};
 
 /// Merges that are told.
 const MERGES: usize = 20;
 
 /// The sessions whose work is being verified, in the order in which their processes ended.
 pub(super) fn verifying(board: &Board) -> Vec<&Session> {
-    let mut found: Vec<_> =
-        board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying).collect();
-    found.sort_by_key(|session| (session.process_ended, session.id));
-    found
+    board::merge_queue(board).collect()
 }
 
 /// When a session's process ended.

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use board::Language;
 use clap::Args;
+use dispatch::Inventory;
 use runner::gc::{GcFinding, Leftover, find, remove};
 use runner::{RunnerHost, RunnerPaths};
 use serde_json::json;
@@ -32,9 +33,10 @@ impl Gc {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let paths = RunnerPaths::new(&context.home, &opened.id);
-        let host = RunnerHost { repository: opened.path.clone(), paths, user: current_user() };
-        let board = opened.board();
-        let found = find(&host, &board, opened.now()).await;
+        let host =
+            RunnerHost { project: opened.id.clone(), repository: opened.path.clone(), paths, user: current_user() };
+        let inventory = Inventory::from(&*opened.board());
+        let found = find(&host, &inventory, opened.now()).await;
         let removals = found.iter().filter(|found| found.remove).count();
         if !self.dry_run && removals > 0 && !self.yes {
             self.ask(context, &opened, &found, removals)?;
@@ -42,7 +44,7 @@ impl Gc {
         let mut failures = Vec::new();
         if !self.dry_run {
             for found in found.iter().filter(|found| found.remove) {
-                if let Err(error) = remove(&host, &board, found).await {
+                if let Err(error) = remove(&host, inventory.settings.isolation, found).await {
                     failures.push(format!("{}: {error}", name(opened.language, found)));
                 }
             }

@@ -113,16 +113,23 @@ pub(crate) async fn login_url(
     Ok(Some(format!("{url}/login?code={}", code.reveal())))
 }
 
-/// Waits for Ctrl-C or SIGTERM. The handlers are installed by the call, not by the first poll: a caller
-/// that was told that the server is ready may end it at once.
+/// Waits for Ctrl-C or SIGTERM; a second one ends the process at once. The handlers are installed by the call, not by
+/// the first poll: a caller that was told that the server is ready may end it at once.
 pub(crate) fn shutdown_signal() -> impl Future<Output = ()> {
     let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     async {
         match (terminate, interrupt) {
-            (Ok(mut terminate), Ok(mut interrupt)) => tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            },
+            (Ok(mut terminate), Ok(mut interrupt)) => {
+                let mut signalled = async move || {
+                    tokio::select! {
+                        _ = terminate.recv() => 143,
+                        _ = interrupt.recv() => 130,
+                    }
+                };
+                signalled().await;
+                // Nothing is lost: agents have their shims, and what was not told yet is on the disk.
+                tokio::spawn(async move { std::process::exit(signalled().await) });
+            }
             (Err(_), _) | (_, Err(_)) => std::future::pending().await,
         }
     }

@@ -63,6 +63,8 @@ impl Up {
             max_parallel: self.max_parallel.map(|most| most as usize),
             disk_floor: Some(self.min_free_disk << 20),
             only: None,
+            most_sessions: None,
+            stop_agents: self.stop_agents,
         };
         let id = opened.id.clone();
         let process = UpProcess::open(context, opened, options).await?;
@@ -83,7 +85,7 @@ impl Up {
         let text = context.format == Format::Text;
         let project = process.project.clone();
         let print_events = async move |events, notices| print_events(events, notices, language, text, |_| true).await;
-        process.run(shutdown, self.stop_agents, print_events).await?;
+        process.run(shutdown, print_events).await?;
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
             write_stderr(&context.say(

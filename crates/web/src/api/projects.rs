@@ -75,19 +75,28 @@ async fn show(
     Ok(Json(ProjectDetail::of(&open.board, path)))
 }
 
-/// Stop all task work; chats go on
+/// How a project is paused.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct PauseQuery {
+    /// Also stop what runs.
+    #[serde(default)]
+    now: bool,
+}
+
+/// Start no more task work; what runs goes on, and what has ended is judged and merged
 #[utoipa::path(
-    post, path = "/projects/{project}/pause", tag = "projects", params(("project" = String, Path)),
+    post, path = "/projects/{project}/pause", tag = "projects", params(("project" = String, Path), PauseQuery),
     responses((status = 200, body = described::Project))
 )]
 async fn pause(
     State(state): State<AppState>,
     Owner(person): Owner,
     Path(project): Path<String>,
-    _: Query<NoQuery>,
+    Query(pause): Query<PauseQuery>,
 ) -> Result<Json<Project>, Problem> {
     let open = state.project(&person, &project).await?;
-    state.change(&person, open, Command::Pause).await
+    state.change(&person, open, Command::Pause { now: pause.now }).await
 }
 
 /// Let task work go on

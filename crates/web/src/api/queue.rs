@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use board::Timestamp;
+use board::{Timestamp, say_waiting};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -75,7 +75,7 @@ async fn queue(
         agent_id: session.agent.to_string(),
         title: title(session),
         since: ended_at(session),
-        waits_on: session.waits_to_merge().map(str::to_owned),
+        waits_on: board::waiting(board, session, open.now).map(|waiting| say_waiting(&waiting, person.language)),
         files: in_the_way(session).to_vec(),
     });
     let merged = merged(board).into_iter().filter_map(|session| {

@@ -75,7 +75,7 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
         .live_sessions(agent.id())
         .map(|session| {
             let task = session.task().and_then(|id| board.tasks.get(&id)).map(|task| TaskLink::of(task, language));
-            (session.id, task, of_session(session, now, language))
+            (session.id, task, of_session(board, session, now, language))
         })
         .collect();
     let answer = staffing(board, agent.id(), now).ok();

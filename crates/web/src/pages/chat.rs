@@ -75,7 +75,7 @@ fn show(person: Person, open: &ProjectRequest, with: Option<&Agent>) -> Answer {
     let session = with.and_then(|agent| agent.chat.live).and_then(|id| board.sessions.get(&id));
     page(&Chat {
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| partner(agent)).collect(),
-        session: session.map(|session| (session.id, of_session(session, open.now, person.language))),
+        session: session.map(|session| (session.id, of_session(&open.board, session, open.now, person.language))),
         with: with.map(partner),
         messages,
         layout: Layout::new(person.clone(), person.say("Chat", "チャット"), NavItem::Chat, Some(open)),

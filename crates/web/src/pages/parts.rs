@@ -214,7 +214,7 @@ pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Languag
     };
     let age = |at| Some(Age { at, now });
     if let Some(session) = task.live.and_then(|id| board.sessions.get(&id)) {
-        return Some(of_session(session, now, language));
+        return Some(of_session(board, session, now, language));
     }
     Some(match task.status {
         Status::Backlog | Status::Todo => match board::obstacles(board, task).first() {
@@ -252,15 +252,17 @@ pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Languag
 }
 
 /// What a session is doing, and when it was last heard of.
-pub(super) fn of_session(session: &Session, now: Timestamp, language: Language) -> Note {
+pub(super) fn of_session(board: &Board, session: &Session, now: Timestamp, language: Language) -> Note {
     let word = session_word(session.status, language);
-    let (tone, text, since) = match (session.status, session.waits_to_merge()) {
-        (_, Some(reason)) => {
+    let (tone, text, since) = match (session.status, board::waiting(board, session, now)) {
+        (_, Some(waiting)) => {
             let waits = match language {
                 Language::En => "waits to merge",
                 Language::Ja => "マージ待ち",
             };
-            ("bad", format!("{waits}: {}", board::one_line(reason)), session.ended_at)
+            let tone = if matches!(waiting, board::Waiting::Behind { .. }) { "waits" } else { "bad" };
+            let ended = session.process_ended.map(|(_, at)| at);
+            (tone, format!("{waits}: {}", board::one_line(&board::say_waiting(&waiting, language))), ended)
         }
         (SessionStatus::Starting | SessionStatus::Running, None) => {
             let heard = match language {

@@ -46,7 +46,8 @@ pub(super) async fn queue(
             agent: session.agent.to_string(),
             task: session.task().and_then(|id| board.tasks.get(&id)).map(|task| TaskLink::of(task, person.language)),
             since: since.map(|at| Age { at, now: open.now }),
-            waits: session.waits_to_merge().map(board::clean),
+            waits: board::waiting(board, session, open.now)
+                .map(|waiting| board::clean(&board::say_waiting(&waiting, person.language))),
             files: in_the_way(session).to_vec(),
             changed: found.as_ref().map_or(0, |found| found.changed.len()),
             checks: found.map(|found| found.checks).unwrap_or_default(),

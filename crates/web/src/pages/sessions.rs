@@ -56,7 +56,7 @@ pub(super) async fn sessions(
     let found: Vec<&Session> = all.filter(takes).take(SHOWN + 1).collect();
     let earlier = (found.len() > SHOWN).then(|| found[SHOWN - 1].id);
     page(&Sessions {
-        rows: found.iter().take(SHOWN).map(|session| session_row(session, open.now, &person)).collect(),
+        rows: found.iter().take(SHOWN).map(|session| session_row(&open.board, session, open.now, &person)).collect(),
         earlier,
         agents: open.board.agents.keys().map(ToString::to_string).collect(),
         layout: Layout::new(person.clone(), person.say("Sessions", "セッション"), NavItem::Sessions, Some(&open)),
@@ -101,7 +101,7 @@ pub(super) async fn session(
     let project_id = open.id.clone();
     let read = state.with_local_files(move |local_files| local_files.log(&project_id, id, LogFrom::Tail, PAGE)).await;
     let log = read.map_err(error_page(&person))?.map(|page| whole_lines(page, session.end.is_some()));
-    let stop = board::Command::StopSession { session: id };
+    let stop = board::Command::StopSession { session: id, restart: false };
     let may_stop = person.is_owner()
         && board::admit(&open.board, &person.actor(), &stop, open.now).is_ok_and(|events| !events.is_empty());
     let usage = session.usage.map(|usage| {
@@ -109,9 +109,9 @@ pub(super) async fn session(
         format!("{} → {}{cost}", usage.input_tokens, usage.output_tokens)
     });
     page(&SessionPage {
-        row: session_row(session, open.now, &person),
+        row: session_row(&open.board, session, open.now, &person),
         task: session.task().and_then(|id| open.board.tasks.get(&id)).map(|task| TaskLink::of(task, person.language)),
-        note: of_session(session, open.now, person.language),
+        note: of_session(&open.board, session, open.now, person.language),
         live: session.end.is_none(),
         may_stop,
         driver: session.driver.as_str(),

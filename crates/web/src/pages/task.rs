@@ -160,7 +160,8 @@ pub(super) async fn task(
         .err()
         .map(|refusal| (refusal.message(language), refusal.hint(language, board::Audience::Person)));
     let read_only = refusal.filter(|_| person.is_owner());
-    let explained = why(board, id, now).map_err(refused(&person))?;
+    let runner = state.runner_view(&open.id).await.map_err(error_page(&person))?;
+    let explained = why(board, id, now, &runner).map_err(refused(&person))?;
     let mut above: Vec<_> = board.ancestors(task).map(|task| TaskLink::of(task, language)).collect();
     above.reverse();
     let sessions: Vec<&Session> = board.sessions_of(task).rev().take(NEWEST).collect();
@@ -178,7 +179,7 @@ pub(super) async fn task(
         waits_for: TaskLink::all(board, &task.dependencies, language),
         waited_for_by: TaskLink::all(board, &task.dependents, language),
         graph: neighbours(board, task, &project, &person),
-        sessions: sessions.iter().map(|session| session_row(session, now, &person)).collect(),
+        sessions: sessions.iter().map(|session| session_row(board, session, now, &person)).collect(),
         evidence: examined.and_then(|session| evidence(session, &person)),
         feedback: task.feedback.as_ref().filter(|_| !task.is_settled()).map(|why| say_rejection(why, language)),
         notes: context(task, &person),
@@ -267,7 +268,7 @@ fn neighbours(board: &Board, task: &Task, project: &str, person: &Person) -> Opt
     (tasks.len() > 1).then(|| Graph::draw(board, &tasks, Some(task.id), &base, person.language))
 }
 
-pub(super) fn session_row(session: &Session, now: Timestamp, person: &Person) -> SessionRow {
+pub(super) fn session_row(board: &Board, session: &Session, now: Timestamp, person: &Person) -> SessionRow {
     let end = session.end.as_ref().map(|end| match (end.exit_code, &end.signal) {
         (Some(code), _) => format!("{} {code}", end.reason),
         (None, Some(signal)) => format!("{} {signal}", end.reason),
@@ -277,7 +278,7 @@ pub(super) fn session_row(session: &Session, now: Timestamp, person: &Person) ->
         id: session.id,
         agent: session.agent.to_string(),
         task: session.task(),
-        note: of_session(session, now, person.language),
+        note: of_session(board, session, now, person.language),
         end,
         verdict: session.verdict.as_ref().map(|verdict| VerdictBadge::of(verdict, person.language)),
         started: Age { at: session.claimed_at, now },

@@ -86,7 +86,12 @@ impl Demo {
         drop(opened);
         let opened = context.open_for(ProcessLifetime::LongLived).await?;
         let task = start_feature(&opened).await?;
-        let options = UpOptions { listen: Some(self.listen.clone()), max_parallel: Some(4), ..UpOptions::default() };
+        let options = UpOptions {
+            listen: Some(self.listen.clone()),
+            max_parallel: Some(4),
+            stop_agents: true,
+            ..UpOptions::default()
+        };
         let process = UpProcess::open(&context, opened, options).await?;
         let url = login_url(&context, process.http_server(), &process.web).await?.unwrap_or_default();
         let (text, project) = (context.format == Format::Text, process.project.clone());
@@ -105,7 +110,7 @@ impl Demo {
             }
         };
         let project = process.project.clone();
-        process.run(shutdown, true, print_until_over).await?;
+        process.run(shutdown, print_until_over).await?;
         match project.board().task(task).map(|task| task.status) {
             Ok(Status::Done) => Ok(()),
             Ok(status) => Err(Failure::failed(

@@ -16,8 +16,8 @@ pub(crate) enum Project {
     Add(add::Add),
     /// Show a project: settings, counts, limits
     Show(ProjectArgument),
-    /// Stop all task work; chats continue
-    Pause(ProjectArgument),
+    /// Start no more task work; what runs goes on, and is judged and merged
+    Pause(PauseArguments),
     /// Resume task work
     Resume(ProjectArgument),
 }
@@ -27,9 +27,20 @@ pub(super) async fn run(context: &Context, command: Project) -> Result<(), Failu
         Project::List(list) => list.run(context).await,
         Project::Add(add) => add.run(context).await,
         Project::Show(project) => show::run(&project.select(context)).await,
-        Project::Pause(project) => pause::run(&project.select(context), board::Command::Pause).await,
+        Project::Pause(PauseArguments { project, now }) => {
+            pause::run(&project.select(context), board::Command::Pause { now }).await
+        }
         Project::Resume(project) => pause::run(&project.select(context), board::Command::Resume).await,
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PauseArguments {
+    #[command(flatten)]
+    project: ProjectArgument,
+    /// Also stop what runs; its tasks go on when the project is resumed
+    #[arg(long)]
+    now: bool,
 }
 
 /// The project that the command is about.

@@ -14,8 +14,8 @@ pub(super) async fn run(context: &Context, command: board::Command) -> Result<()
         let id = &opened.id;
         match (paused, changed) {
             (true, true) => opened.say(
-                format!("`{id}` is paused: no task session starts, running ones are stopped. Next: `saihai project resume`."),
-                format!("`{id}` を一時停止しました。再開は `saihai project resume`。"),
+                format!("`{id}` is paused: nothing starts; what runs goes on and is merged, unless --now stopped it. Next: `saihai project resume`."),
+                format!("`{id}` を一時停止しました。新しく開始しません。実行中のものは（--now で止めない限り）続きます。再開は `saihai project resume`。"),
             ),
             (true, false) => opened.say(format!("`{id}` was paused already."), format!("`{id}` は既に一時停止中です。")),
             (false, true) => opened.say(format!("`{id}` is resumed."), format!("`{id}` を再開しました。")),

@@ -20,7 +20,9 @@ impl Show {
         let opened = context.open().await?;
         let board = opened.board();
         let session = board.session(self.id).map_err(|refusal| opened.refusal(refusal))?;
-        let detail = wire::SessionDetail::from(session);
+        let detail = wire::SessionDetail::of(&board, session, opened.now(), |waiting| {
+            board::say_waiting(waiting, opened.language)
+        });
         let view = &detail.session;
         context.format.print(
             &detail,
@@ -51,7 +53,7 @@ impl Show {
                     line("verdict", "判定", or_dash(view.verdict)),
                 ];
                 lines.extend(view.error.as_ref().map(|error| line("error", "エラー", clean(error))));
-                lines.extend(session.waits_to_merge().map(|reason| line("waits", "待機", clean(reason))));
+                lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", clean(reason))));
                 lines.extend(view.artifacts.iter().map(|file| line("changed", "変更", clean(file))));
                 lines.join("\n")
             },

@@ -1,17 +1,19 @@
 //! `saihai task block`
 
-use board::{Destination, Status, TaskId};
+use board::TaskId;
+use board::lifecycle::Move;
 use clap::Args;
 
-use super::{MoveRequest, print_changed, submit_move};
+use super::{change_each, owner_move};
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Block a task; its session is stopped
+/// Block tasks; their sessions are stopped, and what has ended waits
 #[derive(Debug, Args)]
 pub(crate) struct Block {
-    /// Its id, such as tsk_12 or 12
-    id: TaskId,
+    /// Their ids, such as tsk_12 or 12
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<TaskId>,
     /// Why
     #[arg(long, short)]
     reason: String,
@@ -23,10 +25,7 @@ pub(crate) struct Block {
 impl Block {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let to = Destination::Status(Status::Blocked);
-        let receipt =
-            submit_move(&opened, MoveRequest { task: self.id, to, reason: Some(self.reason), forced: self.force })
-                .await?;
-        print_changed(context, &opened, &receipt, self.id)
+        let block = |id| owner_move(id, Move::Block, Some(&self.reason), self.force);
+        change_each(context, &opened, &self.ids, block).await
     }
 }

@@ -17,6 +17,7 @@ mod why;
 
 use std::io::Read as _;
 
+use board::lifecycle::Move;
 use board::wire;
 use board::{Board, Command, Destination, Status, TaskId};
 use clap::Subcommand;
@@ -104,6 +105,39 @@ pub(super) fn is_merged(opened: &OpenProject, id: TaskId) -> bool {
     let board = opened.board();
     let Some(task) = board.tasks.get(&id) else { return false };
     crate::local_files::is_merged(&opened.path, &board, task)
+}
+
+/// Does the same to each of several tasks, and shows them. What is refused is told at the end; the others are done.
+async fn change_each(
+    context: &Context,
+    opened: &OpenProject,
+    ids: &[TaskId],
+    command: impl Fn(TaskId) -> Command,
+) -> Result<(), Failure> {
+    if let [id] = ids {
+        let receipt = opened.submit(command(*id)).await?;
+        return print_changed(context, opened, &receipt, *id);
+    }
+    let (mut changed, mut refused) = (Vec::new(), None);
+    for id in ids {
+        match opened.submit(command(*id)).await {
+            Ok(receipt) => changed.extend(receipt.after.task(*id).ok().map(wire::Task::from)),
+            Err(failure) => refused = refused.or(Some(failure)),
+        }
+    }
+    let line =
+        |task: &wire::Task| format!("{} {}: {}", task.item.id, task.item.status, crate::show::clean(&task.item.title));
+    context.format.print(
+        &changed,
+        || changed.iter().map(|task| task.item.id.to_string()).collect(),
+        || changed.iter().map(line).collect::<Vec<_>>().join("\n"),
+    )?;
+    refused.map_or(Ok(()), Err)
+}
+
+/// A move that the owner names.
+fn owner_move(task: TaskId, name: Move, reason: Option<&str>, forced: bool) -> Command {
+    Command::MoveTask { task, to: Destination::By(name), reason: reason.map(str::to_owned), forced, merged: false }
 }
 
 /// Shows a task after it was changed.

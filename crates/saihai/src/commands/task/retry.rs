@@ -1,17 +1,21 @@
 //! `saihai task retry`
 
-use board::{Destination, TaskId};
+use board::TaskId;
 use clap::Args;
 
-use super::{MoveRequest, print_changed, submit_move};
+use super::change_each;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Set a failed task back to todo; its attempts start again
+/// Try failed tasks again, with all their attempts
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
-    /// Its id, such as tsk_12 or 12
-    id: TaskId,
+    /// Their ids, such as tsk_12 or 12
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<TaskId>,
+    /// Only put them back to todo, and do not start them
+    #[arg(long)]
+    later: bool,
     /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
@@ -20,8 +24,7 @@ pub(crate) struct Retry {
 impl Retry {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let to = Destination::By(board::lifecycle::Move::Retry);
-        let receipt = submit_move(&opened, MoveRequest { task: self.id, to, reason: None, forced: self.force }).await?;
-        print_changed(context, &opened, &receipt, self.id)
+        let retry = |task| board::Command::RetryTask { task, forced: self.force, later: self.later };
+        change_each(context, &opened, &self.ids, retry).await
     }
 }

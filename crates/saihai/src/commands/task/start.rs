@@ -1,17 +1,19 @@
 //! `saihai task start`
 
-use board::{Destination, Status, TaskId};
+use board::TaskId;
+use board::lifecycle::Move;
 use clap::Args;
 
-use super::{MoveRequest, print_changed, submit_move};
+use super::{change_each, owner_move};
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Start a task: its agent may begin
+/// Start tasks: their agents may begin
 #[derive(Debug, Args)]
 pub(crate) struct Start {
-    /// Its id, such as tsk_12 or 12
-    id: TaskId,
+    /// Their ids, such as tsk_12 or 12
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<TaskId>,
     /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
@@ -20,8 +22,6 @@ pub(crate) struct Start {
 impl Start {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let to = Destination::Status(Status::InProgress);
-        let receipt = submit_move(&opened, MoveRequest { task: self.id, to, reason: None, forced: self.force }).await?;
-        print_changed(context, &opened, &receipt, self.id)
+        change_each(context, &opened, &self.ids, |id| owner_move(id, Move::Start, None, self.force)).await
     }
 }

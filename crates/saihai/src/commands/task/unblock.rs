@@ -1,17 +1,19 @@
 //! `saihai task unblock`
 
-use board::{Destination, TaskId};
+use board::TaskId;
+use board::lifecycle::Move;
 use clap::Args;
 
-use super::{MoveRequest, print_changed, submit_move};
+use super::{change_each, owner_move};
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Lift a block; the task goes back to what it was
+/// Lift blocks; each task goes back to what it was
 #[derive(Debug, Args)]
 pub(crate) struct Unblock {
-    /// Its id, such as tsk_12 or 12
-    id: TaskId,
+    /// Their ids, such as tsk_12 or 12
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<TaskId>,
     /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
@@ -20,8 +22,6 @@ pub(crate) struct Unblock {
 impl Unblock {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let to = Destination::By(board::lifecycle::Move::Unblock);
-        let receipt = submit_move(&opened, MoveRequest { task: self.id, to, reason: None, forced: self.force }).await?;
-        print_changed(context, &opened, &receipt, self.id)
+        change_each(context, &opened, &self.ids, |id| owner_move(id, Move::Unblock, None, self.force)).await
     }
 }

@@ -2,10 +2,12 @@
 
 use board::{TaskId, left, say_why};
 use clap::Args;
+use runner::RunnerPaths;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::local_files::runner_view;
 use crate::show::clean;
 
 /// Explain why a task is (not) running, what must happen, and who must do it
@@ -19,7 +21,8 @@ impl Why {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let board = opened.board();
-        let why = board::why(&board, self.id, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
+        let runner = runner_view(&RunnerPaths::new(&context.home, &opened.id));
+        let why = board::why(&board, self.id, opened.now(), &runner).map_err(|refusal| opened.refusal(refusal))?;
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let lines: Vec<_> = why.lines.iter().map(|line| say_why(line, self.id, opened.language)).collect();
         let left = left(&board, task);

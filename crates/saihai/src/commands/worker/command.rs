@@ -1,7 +1,8 @@
 //! `saihai worker command`
 
-use board::{AgentId, Purpose, TaskId};
+use board::{AgentId, TaskId};
 use clap::Args;
+use dispatch::TaskBrief;
 use serde_json::json;
 
 use super::worker;
@@ -22,7 +23,8 @@ impl Command {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let (task, agent) = worker(&opened, self.task, self.agent.as_ref())?;
-        let prompt = runner::prompt_for(&opened.board(), &opened.path, &agent.spec, Purpose::Task(task.id));
+        let prompt =
+            runner::prompt_for(&opened.board().settings, &opened.path, &agent.spec, Some(&TaskBrief::from(&task)));
         let json = json!({ "task_id": task.id, "agent_id": agent.id(), "mode": agent.spec.mode, "prompt": prompt });
         context.format.print(&json, || vec![task.id.to_string()], || prompt.clone())
     }

@@ -44,6 +44,8 @@ impl Run {
             listen: "127.0.0.1:0".parse().ok(),
             max_parallel: Some(1),
             only: Some(self.task),
+            most_sessions: Some(1),
+            stop_agents: true,
             ..UpOptions::default()
         };
         match UpProcess::open(context, opened, options).await {
@@ -54,7 +56,7 @@ impl Run {
                         () = watcher.until_verdict() => {}
                     }
                 };
-                process.run(shutdown_signal(), true, print_until_verdict).await?;
+                process.run(shutdown_signal(), print_until_verdict).await?;
             }
             // `saihai up` is running, and starts the session.
             Err(failure) if failure.code == "already_running" => tokio::select! {

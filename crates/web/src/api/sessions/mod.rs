@@ -118,23 +118,33 @@ async fn show(
 ) -> Result<Json<SessionDetail>, Problem> {
     let open = state.project(&person, &project).await?;
     let session = open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
-    Ok(Json(session.into()))
+    Ok(Json(SessionDetail::of(&open.board, session, open.now, |waiting| board::say_waiting(waiting, person.language))))
 }
 
-/// Tell a session to stop; its task is not judged
+/// What follows a stop.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct StopQuery {
+    /// Do not block its task: it is started again.
+    #[serde(default)]
+    restart: bool,
+}
+
+/// Stop a session and block its task, so that no other starts; nothing is judged
 #[utoipa::path(
     post, path = "/projects/{project}/sessions/{session}/stop", tag = "sessions",
-    params(("project" = String, Path), ("session" = String, Path)),
+    params(("project" = String, Path), ("session" = String, Path), StopQuery),
     responses((status = 200, body = described::Session))
 )]
 async fn stop(
     State(state): State<AppState>,
     Owner(person): Owner,
     Path((project, session)): Path<(String, SessionId)>,
-    _: Query<NoQuery>,
+    Query(stop): Query<StopQuery>,
 ) -> Result<Json<Session>, Problem> {
     let open = state.project(&person, &project).await?;
-    let receipt = open.project.submit(person.actor(), Command::StopSession { session }).await;
+    let command = Command::StopSession { session, restart: stop.restart };
+    let receipt = open.project.submit(person.actor(), command).await;
     let receipt = receipt.map_err(|error| person.problem(&error))?;
     let session = receipt.after.session(session).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(session.into()))

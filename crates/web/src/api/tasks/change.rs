@@ -211,6 +211,9 @@ pub(super) struct MoveRequest {
     /// Insist where the task is another's to move; it is recorded.
     #[serde(default)]
     force: bool,
+    /// A retry only puts the task back, and does not start it.
+    #[serde(default)]
+    later: bool,
 }
 
 /// Move a task
@@ -235,12 +238,10 @@ pub(super) async fn act(
         return Err(Problem::not_found(format!("`{name}` moves no task."), "Create one with POST …/tasks."));
     }
     let merged = name == Move::Finish && state.is_merged(&open, found).await?;
-    let command = Command::MoveTask {
-        task,
-        to: board::Destination::By(name),
-        reason: request.reason,
-        forced: request.force,
-        merged,
+    let forced = request.force;
+    let command = match name {
+        Move::Retry => Command::RetryTask { task, forced, later: request.later },
+        name => Command::MoveTask { task, to: board::Destination::By(name), reason: request.reason, forced, merged },
     };
     open.changed(&person, task, command).await
 }

@@ -101,7 +101,8 @@ pub(super) async fn why(
     _: Query<NoQuery>,
 ) -> Result<Json<Why>, Problem> {
     let open = state.project(&person, &project).await?;
-    let why = board::why(&open.board, task, open.now).map_err(|refusal| person.refused(&refusal))?;
+    let runner = state.runner_view(&open.id).await?;
+    let why = board::why(&open.board, task, open.now, &runner).map_err(|refusal| person.refused(&refusal))?;
     let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(Why {
         id: task.id.to_string(),

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 use board::{
     Actor, AgentSpec, Client, Command, Destination, EventKind, Mode, NewTask, ProjectId, Settings, Status, TaskId,
 };
-use control::{Control, ProcessLifetime, SystemClock};
+use control::{Control, LocalDispatch, ProcessLifetime, SystemClock};
 use git::{AsyncGit, Git};
-use runner::{Options, Runner, RunnerHost, RunnerPaths};
+use runner::{AtShutdown, Options, Runner, RunnerHost, RunnerPaths};
 use store::SqliteStore;
 use tokio_util::sync::CancellationToken;
 
@@ -59,17 +59,24 @@ async fn run() -> anyhow::Result<Vec<Measurement>> {
         ..AgentSpec::worker("worker".parse()?)
     };
     project.submit(owner(), Command::Define { settings: Box::new(settings), agents: vec![worker] }).await?;
-    let host = RunnerHost { repository, paths: RunnerPaths::new(&root, &id), user: runner::clients::User::default() };
+    let host = RunnerHost {
+        project: id.clone(),
+        repository,
+        paths: RunnerPaths::new(&root, &id),
+        user: runner::clients::User::default(),
+    };
     let options = Options {
-        id: "bench".parse()?,
         max_parallel: Some(1),
         disk_floor: 0,
         only: None,
+        most_sessions: None,
         mcp_url: "http://127.0.0.1:1/mcp".into(),
+        at_shutdown: AtShutdown::StopAgents,
     };
-    let (running, _notices) = Runner::new(project.clone(), host.clone(), options);
+    let dispatch = Arc::new(LocalDispatch::new(project.clone(), "bench".parse()?));
+    let (running, _notices) = Runner::new(dispatch, host.clone(), options);
     let shutdown = CancellationToken::new();
-    let ran = tokio::spawn(running.run(shutdown.clone(), true));
+    let ran = tokio::spawn(running.run(shutdown.clone()));
     let (mut own, mut with_git) = (Vec::new(), Vec::new());
     for number in 0..LAUNCHES {
         let task = NewTask { assignee: Some("worker".parse()?), ..NewTask::titled(format!("Launch {number}")) };

@@ -1,7 +1,8 @@
 //! Does a whole team keep every promise, whatever its agents, clocks, stores and servers do (T1)?
 //!
 //! One *schedule* is a world made from a seed: a project, a roster, agents of every behaviour, two
-//! servers on one store, a clock that jumps. It runs the real `board` and the real `control`, and all
+//! servers on one store, a runner that is killed, a user who edits files, a clock that jumps. It runs the
+//! real `board`, the real `control` and the runner's real `reconcile`; only processes and git are pretended. All
 //! invariants are checked after every step. Then the faults end and the agents obey, and all work must
 //! finish or wait for somebody who is named: a state that nothing can leave is a failure too.
 
@@ -9,6 +10,8 @@ mod agents;
 mod clock;
 mod flaky;
 mod invariants;
+mod repository;
+mod runner;
 mod world;
 
 use std::fmt;
@@ -93,9 +96,10 @@ async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Violation> {
         let moved = world.step_without_faults().await;
         invariants.check(&world).await.map_err(violation(step))?;
         if !moved {
-            invariants.at_rest(&world.board(), world.now()).map_err(violation(step))?;
+            invariants.at_rest(&world).map_err(violation(step))?;
             return Ok(world.stats());
         }
     }
-    Err(violation(plan.steps + 4_000)("work never stops changing the board".into()))
+    let what = format!("work never stops changing the board\n{}", invariants.describe(&world));
+    Err(violation(plan.steps + 4_000)(what))
 }

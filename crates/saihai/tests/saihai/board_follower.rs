@@ -91,5 +91,10 @@ pub(crate) fn session_json(board: &Board, number: u32) -> Option<Value> {
     board
         .sessions
         .get(&SessionId(number))
-        .map(|session| serde_json::to_value(SessionDetail::from(session.as_ref())).unwrap())
+        .map(|session| {
+            SessionDetail::of(board, session, board::Timestamp(0), |waiting| {
+                board::say_waiting(waiting, board::Language::En)
+            })
+        })
+        .map(|session| serde_json::to_value(session).unwrap())
 }

@@ -147,8 +147,7 @@ fn retry_is_for_what_failed() {
     assert_eq!(world.status(&task), "in_progress");
     world.ok(&["session", "end", "1", "--exit-code", "3"]);
     let retried = world.json(&["task", "retry", &task]);
-    assert_eq!((&retried["status"], &retried["attempts"]), (&json!("todo"), &json!(0)));
-    world.ok(&["task", "start", &task]);
+    assert_eq!((&retried["status"], &retried["attempts"]), (&json!("in_progress"), &json!(0)));
     world.ok(&["task", "update", &task, "--status", "done", "--force"]);
     assert_eq!(world.refused(6, &["task", "retry", &task])["code"], "state_conflict");
     assert_eq!(world.status(&task), "done");

@@ -74,6 +74,10 @@ impl LocalFiles for Beside {
         (session.0 < 1000).then_some(page)
     }
 
+    fn runner(&self, _: &ProjectId) -> board::RunnerView {
+        board::RunnerView::Unknown
+    }
+
     fn is_merged(&self, _: &Path, _: &board::Board, task: &board::Task) -> bool {
         self.merged.lock().unwrap().contains(&task.id)
     }

@@ -1,10 +1,11 @@
 //! What must always be true, and what must be true when nothing moves any more?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use board::{
-    Action, Actor, Board, CheckOutcome, Completion, Event, EventKind, Kind, Merge, Outcome, Party, Purpose, Seq,
-    SessionStatus, Settings, Status, Task, Timestamp, Verdict, apply, lifecycle, staffing, why,
+    Action, Actor, Board, CheckOutcome, Completion, Event, EventKind, Kind, Merge, Mode, Outcome, Party, Purpose,
+    RunnerView, Seq, SessionStatus, Settings, Status, Task, TaskId, Timestamp, Verdict, apply, lifecycle, staffing,
+    why,
 };
 use control::{Decider as _, Project};
 use store::EventLog as _;
@@ -16,11 +17,17 @@ pub(super) struct Invariants {
     replayed: Board,
     /// The last events, in which a verdict's reason is looked for.
     recent: Vec<Event>,
+    /// How often each task was done.
+    dones: BTreeMap<TaskId, usize>,
 }
 
 impl Invariants {
     pub(super) fn new(world: &World) -> Self {
-        Self { replayed: Board::new(Settings::new(world.project_id().clone())), recent: Vec::new() }
+        Self {
+            replayed: Board::new(Settings::new(world.project_id().clone())),
+            recent: Vec::new(),
+            dones: BTreeMap::new(),
+        }
     }
 
     pub(super) async fn check(&mut self, world: &World) -> Result<(), String> {
@@ -29,9 +36,13 @@ impl Invariants {
         for stored in &events {
             let event = Board::decode(stored).map_err(|error| error.to_string())?;
             self.check_event(stored.seq, &event)?;
+            if let EventKind::TaskMoved { task, to: Status::Done, .. } = event.what {
+                *self.dones.entry(task).or_default() += 1;
+            }
             apply(&mut self.replayed, &event);
             self.recent.push(event);
         }
+        world.check_processes().map_err(|what| format!("{what}\n{}", self.describe(world)))?;
         if events.is_empty() {
             return Ok(());
         }
@@ -48,7 +59,38 @@ impl Invariants {
             return Err("a snapshot does not read back".into());
         }
         self.replayed.tasks.values().try_for_each(|task| self.check_task(task, world.now()))?;
+        // One merge may not have been told yet.
+        self.check_merges(world, 1)?;
         self.check_sessions()
+    }
+
+    /// How everything stands, for finding the cause of a failure.
+    pub(super) fn describe(&self, world: &World) -> String {
+        let last: Vec<_> = self.recent.iter().rev().take(10).map(|event| format!("{:?}", event.what)).collect();
+        let tasks = describe_tasks(&self.replayed, world.now());
+        format!("{}\n{tasks}\n{}", last.join("\n"), world.describe_runner())
+    }
+
+    /// The last events about a task, for finding the cause of a failure.
+    fn events_of(&self, task: &Task) -> String {
+        let first = task.events.len().saturating_sub(60);
+        let seqs = task.events.iter().skip(first);
+        let line = |seq: &Seq| format!("{seq} {:?}", self.recent.get(*seq as usize - 1).map(|event| &event.what));
+        seqs.map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Work is merged as often as it is done, and never twice (V12).
+    fn check_merges(&self, world: &World, untold: usize) -> Result<(), String> {
+        for task in self.replayed.tasks.values().filter(|task| task.status != Status::Cancelled) {
+            let (merges, dones) = (world.repository.merges(task.id), self.dones.get(&task.id).copied().unwrap_or(0));
+            // Merged in the moment in which its task was blocked: it is done when the block is lifted.
+            let put_off = usize::from(task.live.is_some());
+            if merges > dones + untold.max(put_off) {
+                let what = format!("the work of {} was merged {merges} times and done {dones} times", task.id);
+                return Err(format!("{what}\n{}", self.events_of(task)));
+            }
+        }
+        Ok(())
     }
 
     /// Checks one event against the board before it.
@@ -110,8 +152,12 @@ impl Invariants {
         };
         let Some(session) = self.replayed.sessions.get(session) else { return false };
         let ended_well = session.end.as_ref().is_some_and(|end| end.exit_code == Some(0) && end.signal.is_none());
-        let claimed = session.report.as_ref().is_some_and(|claim| claim.result == Outcome::Success);
-        let manager = self.replayed.agents.get(&session.agent).is_some_and(|agent| agent.is_manager());
+        let agent = self.replayed.agents.get(&session.agent);
+        let claimed = session.report.as_ref().map_or_else(
+            || agent.is_some_and(|agent| agent.spec.mode == Mode::OneShot),
+            |report| report.result == Outcome::Success,
+        );
+        let manager = agent.is_some_and(|agent| agent.is_manager());
         let merged = session.workspace.as_ref().is_some_and(|facts| {
             matches!(facts.merge, Merge::Merged { .. })
                 && facts.outside_scope.is_empty()
@@ -136,7 +182,10 @@ impl Invariants {
         if task.depth > limits.max_depth {
             return fault("too deep");
         }
-        if task.used.attempts > limits.max_attempts || task.used.idle_sessions > limits.max_idle_sessions {
+        if task.used.conflicts > limits.max_conflicts
+            || task.used.attempts > limits.max_attempts
+            || task.used.idle_sessions > limits.max_idle_sessions
+        {
             return fault("more attempts than allowed");
         }
         if task.used.sessions > limits.max_task_sessions {
@@ -159,7 +208,7 @@ impl Invariants {
         {
             return fault("blocked without a reason");
         }
-        match why(board, id, now) {
+        match why(board, id, now, &RunnerView::Unknown) {
             Ok(why) if !why.lines.is_empty() => Ok(()),
             Ok(_) | Err(_) => fault("nobody can say why it is where it is"),
         }
@@ -190,7 +239,9 @@ impl Invariants {
 
     /// When nothing changes any more, every task is settled or waits for somebody who is named, and
     /// none waits for an agent that will never be started.
-    pub(super) fn at_rest(&self, board: &Board, now: Timestamp) -> Result<(), String> {
+    pub(super) fn at_rest(&self, world: &World) -> Result<(), String> {
+        let (board, now) = (&*world.board(), world.now());
+        self.check_merges(world, 0)?;
         if *board != self.replayed {
             return Err("the live board is behind".into());
         }
@@ -198,7 +249,7 @@ impl Invariants {
             let answer = staffing(board, agent, now).map_err(|refusal| refusal.to_string())?;
             if answer.action != Action::NoChange {
                 let what = format!("at rest, and {agent} should {}: {}", answer.action, answer.reason);
-                return Err(format!("{what}\n{}", describe_tasks(board, now)));
+                return Err(format!("{what}\n{}\n{}", describe_tasks(board, now), world.describe_runner()));
             }
         }
         for task in board.tasks.values().filter(|task| task.kind == Kind::Task) {
@@ -206,7 +257,8 @@ impl Invariants {
                 && board.held_by(task).is_none()
                 && !self.waits_for_owner(board, task);
             if stuck {
-                return Err(format!("{} is in progress for ever\n{}", task.id, describe_tasks(board, now)));
+                let all = describe_tasks(board, now);
+                return Err(format!("{} is in progress for ever\n{all}\n{}", task.id, world.describe_runner()));
             }
         }
         Ok(())
@@ -249,7 +301,7 @@ impl Invariants {
 /// Every task with its reasons, for finding the cause of a failure.
 fn describe_tasks(board: &Board, now: Timestamp) -> String {
     let line = |task: &Task| {
-        let why = why(board, task.id, now).map(|why| why.lines);
+        let why = why(board, task.id, now, &RunnerView::Unknown).map(|why| why.lines);
         format!(
             "{} {} {} below {:?}, {:?}, {:?}: {why:?}",
             task.id, task.kind, task.status, task.parent, task.assignee, task.used

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use board::{
-    Actor, AgentId, AgentSpec, Board, CheckOutcome, CheckResult, Command, Completion, Decompose, Destination, Driver,
-    EndReason, EventKind, Generation, Hierarchy, Limits, Merge, NewTask, Party, ProcessEnd, ProjectId, Purpose,
-    RunnerId, SessionId, SessionStatus, Settings, Span, SpawnId, Status, TaskId, Timestamp, WorkspaceFacts, next_due,
-    staffing,
+    Actor, AgentId, AgentSpec, Board, Check, Command, Completion, Decompose, Destination, DodResult, Driver, EndReason,
+    EventKind, Hierarchy, Limits, Mode, NewTask, Party, ProcessEnd, ProjectId, Purpose, Repairs, SecretHash, SessionId,
+    Settings, Span, SpawnId, Status, TaskId, Timestamp, next_due,
 };
 use control::{Clock as _, Control, ControlError, ProcessLifetime, Project, Receipt};
 use rand::rngs::ChaCha8Rng;
@@ -18,14 +17,8 @@ use super::Stats;
 use super::agents::{self, Behaviour};
 use super::clock::SimClock;
 use super::flaky::{Faults, FlakyStore};
-
-/// A client process that the runner knows.
-#[derive(Clone, Copy, Debug)]
-struct Process {
-    session: SessionId,
-    generation: Generation,
-    behaviour: Behaviour,
-}
+use super::repository::Repository;
+use super::runner::{Process, SimRunner};
 
 pub(super) struct World {
     rng: ChaCha8Rng,
@@ -35,8 +28,9 @@ pub(super) struct World {
     id: ProjectId,
     /// Several processes with the project open.
     servers: Vec<Project>,
-    runner: RunnerId,
-    processes: Vec<Process>,
+    pub(super) runner: SimRunner,
+    pub(super) processes: Vec<Process>,
+    pub(super) repository: Repository,
     spawned: u32,
     faults_over: bool,
     stats: Stats,
@@ -53,8 +47,9 @@ impl World {
             store,
             id: "sim".parse().expect("a good name"),
             servers: Vec::new(),
-            runner: "runner".parse().expect("a good name"),
+            runner: SimRunner::default(),
             processes: Vec::new(),
+            repository: Repository::default(),
             spawned: 0,
             faults_over: false,
             stats: Stats::default(),
@@ -75,7 +70,8 @@ impl World {
 
     async fn set_up(&mut self, rng: &mut ChaCha8Rng) {
         let mut settings = Settings::new(self.id.clone());
-        settings.completion = if rng.random_bool(0.5) { Completion::Merged } else { Completion::Reported };
+        settings.completion = if rng.random_bool(0.7) { Completion::Merged } else { Completion::Reported };
+        settings.dod.checks = vec![Check { name: "tests_pass".into(), command: "make test".into() }];
         settings.limits = Limits {
             max_calls: rng.random_range(20..80),
             max_task_sessions: rng.random_range(4..12),
@@ -85,29 +81,11 @@ impl World {
             ..Limits::default()
         };
         self.submit_as_owner(Command::Configure { settings: Box::new(settings) }).await;
-        let name = |text: &str| text.parse::<AgentId>().expect("a good name");
-        let manager = |id: &str, parent: Option<&str>| AgentSpec {
-            hierarchy: Hierarchy::Manager,
-            parent: parent.map(name),
-            ..AgentSpec::worker(name(id))
-        };
-        let worker = |id: &str, parent: &str, decompose| AgentSpec {
-            parent: Some(name(parent)),
-            decompose,
-            max_sessions: 2,
-            ..AgentSpec::worker(name(id))
-        };
-        let agents = vec![
-            manager("lead", None),
-            manager("sub", Some("lead")),
-            worker("w1", "lead", Decompose::Auto),
-            worker("w2", "lead", Decompose::Never),
-            worker("w3", "sub", Decompose::Auto),
-        ];
-        self.submit_as_owner(Command::ApplyRoster { agents }).await;
-        for n in 0..rng.random_range(1..=3) {
-            let assignee = ["lead", "lead", "w1", "w2"].choose(rng).map(|id| name(id));
-            let task = NewTask { assignee, ..NewTask::titled(format!("goal {n}")) };
+        self.submit_as_owner(Command::ApplyRoster { agents: roster(true) }).await;
+        for n in 0..rng.random_range(1..=4) {
+            let assignee = ["lead", "lead", "w1", "w2", "once", "once"].choose(rng).map(|id| name(id));
+            let repairs = rng.random_bool(0.1).then_some(Repairs::Target);
+            let task = NewTask { assignee, repairs, ..NewTask::titled(format!("goal {n}")) };
             self.submit_as_owner(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await;
         }
         for id in 1..=self.board().tasks.len() as u32 {
@@ -129,6 +107,28 @@ impl World {
 
     pub(super) fn project_id(&self) -> &ProjectId {
         &self.id
+    }
+
+    pub(super) fn clock(&self) -> &SimClock {
+        &self.clock
+    }
+
+    pub(super) fn rng(&mut self) -> &mut ChaCha8Rng {
+        &mut self.rng
+    }
+
+    pub(super) fn faults_over(&self) -> bool {
+        self.faults_over
+    }
+
+    pub(super) fn any_server(&mut self) -> Project {
+        let server = self.rng.random_range(0..self.servers.len());
+        self.servers[server].clone()
+    }
+
+    pub(super) fn next_spawn(&mut self) -> SpawnId {
+        self.spawned += 1;
+        format!("spawn-{}", self.spawned).parse().expect("a good name")
     }
 
     /// The newest board that any server has.
@@ -165,13 +165,16 @@ impl World {
     /// One random event.
     pub(super) async fn step(&mut self) {
         match self.rng.random_range(0..100) {
-            0..50 => self.agent_acts().await,
-            50..68 => self.staff().await,
-            68..78 => self.verify().await,
-            78..84 => self.time_passes().await,
-            84..93 => self.owner_acts().await,
-            93..96 => self.server_restarts().await,
-            96..98 => self.processes.clear(), // the runner's host is gone
+            0..42 => self.agent_acts().await,
+            42..62 => drop(self.runner_acts().await),
+            62..76 => self.examination_goes_on().await,
+            76..82 => self.time_passes().await,
+            82..90 => self.owner_acts().await,
+            90..92 => self.server_restarts().await,
+            92..93 => self.runner = SimRunner::default(), // the runner is killed
+            93..94 => self.host_restarts(),
+            94..96 => self.repository.user_acts(&mut self.rng),
+            96..98 => drop(self.collect_exits().await),
             _ => self.renew().await,
         }
     }
@@ -183,19 +186,31 @@ impl World {
         for process in &mut self.processes {
             process.behaviour = Behaviour::Obedient;
         }
+        self.repository.mend();
         let _ = self.submit(owner(), Command::Resume).await;
+        let _ = self.submit(owner(), Command::ApplyRoster { agents: roster(true) }).await;
+        let board = self.board();
+        for session in board.all_live_sessions().filter(|session| session.driver == Driver::Hand) {
+            let _ = self.submit(owner(), end_by_hand(session.id, ProcessEnd::exited(1))).await;
+        }
+        for task in self.board().tasks.values().filter(|task| task.by_hand) {
+            let _ = self.submit(owner(), agents::move_to(task.id, Status::Todo)).await;
+        }
     }
 
     /// One step of everybody. False when nothing changed, and nothing will change with time.
     pub(super) async fn step_without_faults(&mut self) -> bool {
         self.renew().await;
         let before = self.board().seq;
-        self.staff().await;
-        self.verify().await;
+        let acted = self.runner_acts().await | self.collect_exits().await;
+        let examining = self.examinations();
+        for _ in 0..examining {
+            self.examination_goes_on().await;
+        }
         for _ in 0..self.processes.len() {
             self.agent_acts().await;
         }
-        if self.board().seq != before {
+        if acted || examining > 0 || self.board().seq != before {
             return true;
         }
         let board = self.board();
@@ -211,6 +226,13 @@ impl World {
             let _ = self.submit(Actor::System, Command::Sweep).await;
             return true;
         }
+        if let Some(at) = self.runner.wake_at.filter(|at| *at > self.clock.monotonic()) {
+            let span = at - self.clock.monotonic();
+            self.clock.pass(Span(i64::try_from(span.as_millis()).unwrap_or(1) + 1));
+            return true;
+        }
+        // What is left of a process whose session is over is looked at by nobody.
+        self.processes.retain(|process| process.runs());
         if self.processes.is_empty() {
             return false;
         }
@@ -220,116 +242,88 @@ impl World {
         let chats =
             sessions.iter().filter_map(|id| board.sessions.get(id)).any(|session| session.purpose == Purpose::Chat);
         if !chats {
-            self.processes.clear();
+            self.host_restarts();
         }
         true
     }
 
-    /// A runner does what staffing says, agent by agent. Sometimes two ask at once.
-    async fn staff(&mut self) {
-        let board = self.board();
-        for agent in board.agents.keys() {
-            let Ok(answer) = staffing(&self.board(), agent, self.now()) else { continue };
-            match (answer.action, answer.purpose) {
-                (board::Action::Start, Some(purpose)) => {
-                    let claims = if self.rng.random_bool(0.1) { 2 } else { 1 };
-                    for _ in 0..claims {
-                        self.claim(agent, purpose).await;
-                    }
-                }
-                (board::Action::Stop, _) => {
-                    if let Some(session) = answer.session {
-                        self.stop(session).await;
-                    }
-                }
-                (board::Action::Start | board::Action::NoChange, _) => {}
-            }
-        }
-    }
-
-    async fn claim(&mut self, agent: &AgentId, purpose: Purpose) {
-        self.spawned += 1;
-        let spawn: SpawnId = format!("spawn-{}", self.spawned).parse().expect("a good name");
-        let driver = Driver::Runner { runner: self.runner.clone(), spawn };
-        let claim = Command::Claim { agent: agent.clone(), purpose, driver, credential: None, forced: false };
-        let Ok(receipt) = self.submit(Actor::Runner(self.runner.clone()), claim).await else { return };
-        let claimed = receipt.events.iter().find_map(|event| match event.what {
-            EventKind::SessionClaimed { session, generation, .. } => Some((session, generation)),
-            _ => None,
-        });
-        let Some((session, generation)) = claimed else { return };
-        let behaviour = match self.faults_over || self.rng.random_bool(0.5) {
-            true => Behaviour::Obedient,
-            false => *Behaviour::ALL.choose(&mut self.rng).expect("the list is not empty"),
-        };
-        self.processes.push(Process { session, generation, behaviour });
-        let _ = self.submit(Actor::Runner(self.runner.clone()), Command::ReportRunning { session, generation }).await;
-    }
-
-    async fn stop(&mut self, session: SessionId) {
-        if let Some(index) = self.processes.iter().position(|process| process.session == session) {
-            let process = self.processes.swap_remove(index);
-            self.end(process, ProcessEnd::because(EndReason::Stopped)).await;
-        }
-    }
-
-    async fn end(&mut self, process: Process, end: ProcessEnd) {
-        let Process { session, generation, .. } = process;
-        let command = Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: None };
-        if let Err(ControlError::Store(_)) = self.submit(Actor::Runner(self.runner.clone()), command).await {
-            // The runner has its exit on disk and reports it again later.
-            self.processes.push(process);
-        }
+    /// The runner's machine is gone, with every process on it.
+    fn host_restarts(&mut self) {
+        self.processes.clear();
+        self.runner = SimRunner::default();
     }
 
     async fn agent_acts(&mut self) {
-        if self.processes.is_empty() {
-            return;
+        let running: Vec<_> = self.processes.iter().filter(|process| process.runs()).cloned().collect();
+        let Some(process) = running.choose(&mut self.rng).cloned() else { return };
+        if process.mode == Mode::OneShot && process.task.is_some() {
+            return self.one_shot_acts(&process).await;
         }
-        let index = self.rng.random_range(0..self.processes.len());
-        let process = self.processes[index];
+        let session = process.session;
         match process.behaviour {
             Behaviour::Silent => {
                 if self.rng.random_bool(0.2) {
-                    self.processes.swap_remove(index);
-                    self.end(process, ProcessEnd::because(EndReason::Stalled)).await;
+                    self.end(session, ProcessEnd::because(EndReason::Stalled)).await;
                 }
             }
             Behaviour::Crashing if self.rng.random_bool(0.2) => {
-                self.processes.swap_remove(index);
                 let code = self.rng.random_range(0..3);
-                self.end(process, ProcessEnd::exited(code)).await;
+                self.end(session, ProcessEnd::exited(code)).await;
             }
-            Behaviour::Looping => drop(self.submit(Actor::Session(process.session), Command::NextAction).await),
+            Behaviour::Looping => drop(self.submit(Actor::Session(session), Command::NextAction).await),
             Behaviour::Lying if self.rng.random_bool(0.3) => {
                 let lie = agents::report(board::Outcome::Success);
-                drop(self.submit(Actor::Session(process.session), lie).await);
+                drop(self.submit(Actor::Session(session), lie).await);
             }
             Behaviour::Hostile if self.rng.random_bool(0.9) => {
                 let command = agents::random_command(&self.board(), &mut self.rng);
-                drop(self.submit(Actor::Session(process.session), command).await);
+                drop(self.submit(Actor::Session(session), command).await);
             }
             Behaviour::Obedient
             | Behaviour::Lying
             | Behaviour::Crashing
             | Behaviour::DoubleSubmitting
             | Behaviour::Hostile => {
-                self.follow(index, process).await;
+                self.follow(&process).await;
             }
         }
     }
 
+    /// It never calls: it works, and ends well or badly.
+    async fn one_shot_acts(&mut self, process: &Process) {
+        if !self.faults_over && !self.rng.random_bool(0.3) {
+            return;
+        }
+        self.work(process);
+        let end = match process.behaviour {
+            Behaviour::Silent => ProcessEnd::because(EndReason::Stalled),
+            Behaviour::Crashing => ProcessEnd::exited(1),
+            Behaviour::Obedient
+            | Behaviour::Looping
+            | Behaviour::Lying
+            | Behaviour::DoubleSubmitting
+            | Behaviour::Hostile => ProcessEnd::exited(0),
+        };
+        self.end(process.session, end).await;
+    }
+
+    /// The agent changes something in its workspace.
+    fn work(&mut self, process: &Process) {
+        let Some(task) = process.task else { return };
+        if self.faults_over {
+            let file = self.rng.random_range(0..2);
+            self.repository.work_well(task, &[file]);
+        } else {
+            self.repository.work_somehow(task, &mut self.rng);
+        }
+    }
+
     /// Asks for the next step and does it.
-    async fn follow(&mut self, index: usize, process: Process) {
+    async fn follow(&mut self, process: &Process) {
         let actor = Actor::Session(process.session);
-        let server = self.rng.random_range(0..self.servers.len());
-        let answer = match self.servers[server].next_action(process.session).await {
+        let answer = match self.any_server().next_action(process.session).await {
             Ok(answer) => answer,
-            Err(ControlError::Refused(_)) => {
-                self.processes.swap_remove(index);
-                self.end(process, ProcessEnd::exited(0)).await;
-                return;
-            }
+            Err(ControlError::Refused(_)) => return self.leave(process).await,
             Err(
                 ControlError::Store(_)
                 | ControlError::Unreadable { .. }
@@ -341,6 +335,9 @@ impl World {
         let Ok(session) = board.session(process.session) else { return };
         let calls = agents::follow(&answer, &board, session, &mut self.rng);
         let leaves = calls.contains(&Command::Logout);
+        if calls.iter().any(|call| matches!(call, Command::ReportCompleted { .. })) {
+            self.work(process);
+        }
         for call in calls {
             let done = self.submit(actor.clone(), call.clone()).await.is_ok();
             if process.behaviour == Behaviour::DoubleSubmitting {
@@ -351,45 +348,16 @@ impl World {
             }
         }
         if leaves {
+            self.leave(process).await;
+        }
+    }
+
+    /// The agent ends. One that was attached has no process that anybody watches.
+    async fn leave(&mut self, process: &Process) {
+        if process.is_attached() {
             self.processes.retain(|other| other.session != process.session);
-            self.end(process, ProcessEnd::exited(0)).await;
-        }
-    }
-
-    /// The runner examines what is waiting to be judged.
-    async fn verify(&mut self) {
-        let board = self.board();
-        let waiting: Vec<_> = board
-            .all_live_sessions()
-            .filter(|session| session.status == SessionStatus::Verifying)
-            .map(|session| (session.id, session.generation))
-            .collect();
-        for (session, generation) in waiting {
-            let facts = Box::new(self.facts());
-            let command = Command::ExamineWorkspace { session, generation, facts };
-            drop(self.submit(Actor::Runner(self.runner.clone()), command).await);
-        }
-    }
-
-    fn facts(&mut self) -> WorkspaceFacts {
-        let case = if self.faults_over { 9 } else { self.rng.random_range(0..10) };
-        let file = || vec!["src/a.rs".to_owned()];
-        let check = |outcome| vec![CheckResult { name: "tests_pass".into(), outcome, output: String::new() }];
-        WorkspaceFacts {
-            commits: u32::from(case != 0),
-            changed: if case == 0 { Vec::new() } else { file() },
-            outside_scope: if case == 1 { file() } else { Vec::new() },
-            checks: check(match case {
-                2 => CheckOutcome::Fail,
-                3 => CheckOutcome::DidNotRun,
-                _ => CheckOutcome::Pass,
-            }),
-            goals_unmet: Vec::new(),
-            merge: match case {
-                0..=3 => Merge::NotTried,
-                4 => Merge::Conflict { files: file() },
-                _ => Merge::Merged { commit: "c0ffee".into() },
-            },
+        } else {
+            self.end(process.session, ProcessEnd::exited(0)).await;
         }
     }
 
@@ -406,41 +374,60 @@ impl World {
         }
     }
 
-    async fn renew(&mut self) {
-        let sessions: Vec<_> = self.processes.iter().map(|process| (process.session, process.generation)).collect();
-        let verifying = self.board();
-        let verifying = verifying
-            .all_live_sessions()
-            .filter(|session| session.status == SessionStatus::Verifying)
-            .map(|session| (session.id, session.generation));
-        let sessions = sessions.into_iter().chain(verifying).collect();
-        drop(self.submit(Actor::Runner(self.runner.clone()), Command::RenewLeases { sessions }).await);
-    }
-
     async fn owner_acts(&mut self) {
         let board = self.board();
         let task = TaskId(self.rng.random_range(1..=board.tasks.len() as u32));
         let forced = self.rng.random_bool(0.3);
         let to = |to| Command::MoveTask { task, to, reason: Some("owner".into()), forced, merged: false };
         let agents: Vec<_> = board.agents.keys().cloned().collect();
-        let command = match self.rng.random_range(0..12) {
+        let command = match self.rng.random_range(0..17) {
             0 => to(Destination::Status(Status::Blocked)),
             1 | 2 => to(Destination::By(board::lifecycle::Move::Unblock)),
             3 => to(Destination::Status(Status::Cancelled)),
             4 | 5 => to(Destination::Status(Status::Todo)),
             6 | 7 => to(Destination::Status(Status::InProgress)),
-            8 => Command::Pause,
+            8 => Command::Pause { now: self.rng.random_bool(0.5) },
             9 => Command::Resume,
             10 => {
                 let to = Party::Agent(agents.choose(&mut self.rng).expect("there are agents").clone());
                 Command::SendMessage { to, content: "how is it going?".into(), related_task: Some(task) }
             }
+            11 => Command::RetryTask { task, forced, later: self.rng.random_bool(0.5) },
+            12 => Command::ApplyRoster { agents: roster(self.rng.random_bool(0.5)) },
+            13 => return self.attach(&agents).await,
+            14 => {
+                let agent = agents.choose(&mut self.rng).expect("there are agents").clone();
+                let purpose = Purpose::Task(task);
+                Command::Claim { agent, purpose, driver: Driver::Hand, credential: None, forced }
+            }
+            15 => match board.all_live_sessions().find(|session| session.driver == Driver::Hand) {
+                Some(session) => end_by_hand(session.id, ProcessEnd::exited(self.rng.random_range(0..2))),
+                None => Command::Resume,
+            },
             _ => match board.all_live_sessions().next() {
-                Some(session) => Command::StopSession { session: session.id },
+                Some(session) => Command::StopSession { session: session.id, restart: self.rng.random_bool(0.5) },
                 None => Command::Resume,
             },
         };
         drop(self.submit(owner(), command).await);
+    }
+
+    /// A person attaches an agent by hand.
+    async fn attach(&mut self, agents: &[AgentId]) {
+        let agent = agents.choose(&mut self.rng).expect("there are agents").clone();
+        let credential = SecretHash(format!("hash of {}", self.next_spawn()));
+        let command = Command::Attach { agent, credential, can_make_workspace: true };
+        let Ok(receipt) = self.submit(Actor::System, command).await else { return };
+        let opened = receipt.events.iter().find_map(|event| match event.what {
+            EventKind::SessionClaimed { session, purpose, .. } => Some((session, purpose.task())),
+            _ => None,
+        });
+        if let Some((session, task)) = opened {
+            if let Some(task) = task {
+                self.repository.begin(task, false, false);
+            }
+            self.processes.push(Process::attached(session, task));
+        }
     }
 
     async fn server_restarts(&mut self) {
@@ -453,4 +440,39 @@ impl World {
 
 fn owner() -> Actor {
     Actor::Owner("owner".into())
+}
+
+fn name(text: &str) -> AgentId {
+    text.parse().expect("a good name")
+}
+
+/// `lead` and `sub` manage workers that are led; `once` works alone and never calls.
+fn roster(whole: bool) -> Vec<AgentSpec> {
+    let manager = |id: &str, parent: Option<&str>| AgentSpec {
+        hierarchy: Hierarchy::Manager,
+        parent: parent.map(name),
+        ..AgentSpec::worker(name(id))
+    };
+    let worker = |id: &str, parent: &str, decompose| AgentSpec {
+        parent: Some(name(parent)),
+        decompose,
+        max_sessions: 2,
+        ..AgentSpec::worker(name(id))
+    };
+    let once = AgentSpec { mode: Mode::OneShot, max_sessions: 3, ..worker("once", "lead", Decompose::Never) };
+    let mut agents = vec![
+        manager("lead", None),
+        manager("sub", Some("lead")),
+        worker("w1", "lead", Decompose::Auto),
+        worker("w3", "sub", Decompose::Auto),
+        once,
+    ];
+    if whole {
+        agents.push(worker("w2", "lead", Decompose::Never));
+    }
+    agents
+}
+
+fn end_by_hand(session: SessionId, end: ProcessEnd) -> Command {
+    Command::EndByHand { session, end, dod_result: DodResult::Pending, merged: false, artifacts: Vec::new() }
 }

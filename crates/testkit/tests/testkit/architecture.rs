@@ -6,27 +6,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which crates of ours each crate may depend on. Only `control` knows the store, and neither `mcp` and `web` nor
-/// `runner` and `server` know each other.
-const CRATES: [(&str, &[&str]); 11] = [
+/// Which crates of ours each crate may depend on. Only `control` knows the store, and `mcp`, `web` and `runner` do not
+/// know each other. A runner knows what it is told and reports through `dispatch`, and neither control nor a server.
+const CRATES: [(&str, &[&str]); 12] = [
     ("board", &[]),
     ("store", &[]),
     ("git", &[]),
-    ("control", &["board", "store"]),
+    ("dispatch", &["board"]),
+    ("control", &["board", "dispatch", "store"]),
     ("definitions", &["board"]),
     ("server", &["board", "control"]),
     ("mcp", &["board", "control", "server"]),
     ("web", &["board", "control", "definitions", "server"]),
-    ("runner", &["board", "control", "definitions", "git"]),
-    ("saihai", &["board", "control", "definitions", "git", "mcp", "runner", "server", "web"]),
-    ("testkit", &["board", "control", "mcp", "server", "store"]),
+    ("runner", &["board", "definitions", "dispatch", "git"]),
+    ("saihai", &["board", "control", "definitions", "dispatch", "git", "mcp", "runner", "server", "web"]),
+    ("testkit", &["board", "control", "dispatch", "mcp", "runner", "server", "store"]),
 ];
 
 /// Crates whose modules import each other in one direction only.
-const LAYERED: [&str; 9] = ["board", "store", "git", "control", "definitions", "server", "mcp", "web", "runner"];
+const LAYERED: [&str; 10] =
+    ["board", "store", "git", "dispatch", "control", "definitions", "server", "mcp", "web", "runner"];
 
 /// What the modules of `board` are about: data, …
-const NOUNS: [&str; 21] = [
+const NOUNS: [&str; 23] = [
     "action",
     "actor",
     "agent",
@@ -35,6 +37,7 @@ const NOUNS: [&str; 21] = [
     "coordination",
     "event",
     "evidence",
+    "fact",
     "field",
     "id",
     "index",
@@ -42,6 +45,7 @@ const NOUNS: [&str; 21] = [
     "message",
     "obstacle",
     "refusal",
+    "runner_view",
     "session",
     "settings",
     "task",
@@ -50,18 +54,20 @@ const NOUNS: [&str; 21] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 16] = [
+const DECISIONS: [&str; 18] = [
     "admit",
     "answer",
     "apply",
     "attach",
     "cycles",
+    "examination",
     "fuel",
     "installation",
     "interrupt",
     "legal_moves",
     "next_action",
     "readiness",
+    "right_of_way",
     "snapshot",
     "staffing",
     "text_limits",

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::{
-    Actor, Board, CheckOutcome, CheckResult, Command, Driver, Merge, ProcessEnd, ProjectId, Purpose, WorkspaceFacts,
+    Actor, Board, CheckOutcome, CheckResult, Command, Driver, Examination, Fact, Merge, ProcessEnd, ProjectId, Purpose,
+    WorkspaceFacts,
 };
 use control::{Control, NewSecret, ProcessLifetime, Project, SystemClock, token_hash};
 use serde_json::{Value, json};
@@ -82,6 +83,8 @@ impl Fixture {
                 format!("id: {id}\nname: {id}\nrole_type: {id}\nclient: claude-code\nmode: guided\n{definition}");
             world.write(&format!(".saihai/agents/{id}.yaml"), format!("{text}system_prompt: You are {id}.\n"));
         }
+        let checks = "checks: [{type: tests_pass, command: make test}]";
+        world.write(".saihai/config.yaml", world.read(".saihai/config.yaml").replace("checks: []", checks));
         world.ok(&["agent", "apply"]);
         let server = (transport == Transport::Http).then(|| serve(&world, "127.0.0.1:0"));
         let store = Arc::new(SqliteStore::open(world.store()).unwrap());
@@ -183,7 +186,7 @@ impl Fixture {
         let board = self.project.board();
         let claimed = board.session_with(&hash).unwrap();
         let (session, generation) = (claimed.id, claimed.generation);
-        self.runner(Command::ReportRunning { session, generation }).await;
+        self.runner(Command::Report { session, generation, number: 1, fact: Fact::Running }).await;
         let client = self.connect(secret.reveal()).await;
         Agent::new(client, secret.reveal().to_owned(), session, generation).await
     }
@@ -192,7 +195,8 @@ impl Fixture {
     pub(crate) async fn end(&self, agent: Agent, end: ProcessEnd) -> Ended {
         let Agent { client, session, generation, .. } = agent;
         client.close().await;
-        self.runner(Command::EndProcess { session, generation, end, artifacts: Vec::new(), usage: None }).await;
+        let fact = Fact::Exit { end, usage: None };
+        self.runner(Command::Report { session, generation, number: 2, fact }).await;
         Ended { session: session.to_string(), generation }
     }
 
@@ -204,7 +208,11 @@ impl Fixture {
 
     pub(crate) async fn examine(&self, ended: &Ended, facts: WorkspaceFacts) {
         let (session, generation) = (ended.session.parse().unwrap(), ended.generation);
-        self.runner(Command::ExamineWorkspace { session, generation, facts: Box::new(facts) }).await;
+        // What fails on the work passes on the target.
+        let results = facts.checks.iter().map(|check| CheckResult { outcome: CheckOutcome::Pass, ..check.clone() });
+        self.runner(Command::ReportTarget { commit: TARGET.into(), results: results.collect() }).await;
+        let fact = Fact::Examined(Examination::Found(Box::new(facts)));
+        self.runner(Command::Report { session, generation, number: 3, fact }).await;
     }
 
     /// A whole session that does what it is told, and whose work is merged.
@@ -265,15 +273,25 @@ pub(crate) fn merged() -> WorkspaceFacts {
         commits: 1,
         changed: vec!["src/a.rs".into()],
         outside_scope: Vec::new(),
-        checks: vec![CheckResult { name: "tests_pass".into(), outcome: CheckOutcome::Pass, output: String::new() }],
+        checks: vec![check(CheckOutcome::Pass, "")],
         goals_unmet: Vec::new(),
         merge: Merge::Merged { commit: "c0ffee".into() },
+        target: Some(TARGET.into()),
+        candidate: Some("c0ffee".into()),
+        tree: None,
     }
+}
+
+/// The target's commit.
+const TARGET: &str = "7a49e7";
+
+/// A result of the project's one check.
+fn check(outcome: CheckOutcome, output: &str) -> CheckResult {
+    CheckResult { name: "tests_pass".into(), command: "make test".into(), outcome, output: output.into() }
 }
 
 /// The same with a check that failed.
 pub(crate) fn failing_check() -> WorkspaceFacts {
-    let output = "2 of 7 tests failed".into();
-    let check = CheckResult { name: "tests_pass".into(), outcome: CheckOutcome::Fail, output };
-    WorkspaceFacts { checks: vec![check], merge: Merge::NotTried, ..merged() }
+    let failed = check(CheckOutcome::Fail, "2 of 7 tests failed");
+    WorkspaceFacts { checks: vec![failed], merge: Merge::NotTried, ..merged() }
 }

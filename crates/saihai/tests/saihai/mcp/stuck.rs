@@ -148,14 +148,14 @@ async fn manager_that_cannot_resolve_it_reports_blocked() {
     .await;
 }
 
-/// L1, L2, A2: what the owner retries waits in `todo` until the owner, its mover, starts it.
+/// L1, L2, L12, A2: what the owner retries for later waits in `todo` until the owner, its mover, starts it.
 #[tokio::test]
 async fn owner_retries_what_failed() {
     over_both_transports(async |mut fixture| {
         let task = fixture.started("Fix the login", "coder");
         give_up(&mut fixture, "coder", &task, "failed", "Too hard.").await;
         assert_eq!(fixture.staffed("coder").await, ["hold", "no_in_progress_task"]);
-        fixture.world.ok(&["task", "retry", &task]);
+        fixture.world.ok(&["task", "retry", &task, "--later"]);
         assert_eq!(fixture.staffed("coder").await, ["hold", "no_in_progress_task"], "todo starts nobody");
         fixture.world.ok(&["task", "start", &task]);
         fixture.work("coder", &task).await;

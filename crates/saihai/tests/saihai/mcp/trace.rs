@@ -35,13 +35,13 @@ async fn trace_shows_every_call_its_answer_and_its_reason() {
         assert_eq!(solo.refused("get_task", json!({ "task_id": "tsk_9" })).await, "not_found");
         assert_eq!(solo.refused("select_action", json!({ "action": "wait" })).await, "not_allowed");
         solo.must("send_message", json!({ "to": "owner", "content": "Nearly there." })).await;
-        fixture.world.ok(&["project", "pause"]);
+        fixture.world.ok(&["task", "block", &task, "--reason", "wait"]);
         assert_eq!(
             solo.refused("report_completed", json!({ "result": "success", "summary": "s" })).await,
             "interrupted"
         );
         assert_eq!(solo.next_action().await, "stop");
-        fixture.world.ok(&["project", "resume"]);
+        fixture.world.ok(&["task", "unblock", &task]);
         solo.report("success", "It works.").await;
         solo.next().await;
         solo.must("logout", json!({})).await;
@@ -72,7 +72,7 @@ async fn trace_shows_every_call_its_answer_and_its_reason() {
         ];
         let seen: Vec<_> = trace.iter().map(entry).collect();
         assert_eq!(seen, expected);
-        assert_eq!(trace[10]["reason"], "project_paused");
+        assert_eq!(trace[10]["reason"], "blocked");
         assert_eq!(trace[6]["arguments"], json!({ "task_id": "tsk_9" }));
         assert_eq!(trace[8]["arguments"], json!({ "to": "owner" }));
         let seqs: Vec<_> = trace.iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
@@ -83,7 +83,7 @@ async fn trace_shows_every_call_its_answer_and_its_reason() {
         assert_eq!(lines.len(), trace.len(), "{text}");
         assert!(lines[5].ends_with("get_next_action → work (execute_task)  N2.10"), "{text}");
         assert!(lines[7].ends_with("select_action wait → refused: not_allowed"), "{text}");
-        assert!(lines[10].ends_with("get_next_action → stop: project_paused (interrupted)  N2.2"), "{text}");
+        assert!(lines[10].ends_with("get_next_action → stop: blocked (interrupted)  N2.2"), "{text}");
         assert!(lines[11].ends_with("report_completed success → ok"), "{text}");
         for secret in [credential.as_str(), "Nearly there.", "It works."] {
             assert!(!text.contains(secret) && !json!(trace).to_string().contains(secret), "{secret}");

@@ -94,7 +94,15 @@ async fn projects_sessions_and_messages_are_changed_too() {
     owner.change("POST", &format!("/projects/web/sessions/{session}/stop"), Value::Null).await;
     let stopped = owner.get(&format!("/projects/web/sessions/{session}")).await;
     assert_eq!(stopped["stop"], "stopped_by_owner");
-    assert!(matches!(last(&server, "web").await.what, EventKind::StopRequested { .. }));
+    let blocked = EventKind::TaskMoved {
+        task,
+        from: Status::InProgress,
+        to: Status::Blocked,
+        by: board::Party::Owner,
+        reason: Some("stopped by owner".into()),
+        forced: false,
+    };
+    assert_eq!(last(&server, "web").await.what, blocked, "it is not started again (L12)");
 
     let message = json!({ "to": "w2", "content": "Well?", "related_task": task });
     let sent = owner.change("POST", "/projects/web/messages", message).await;

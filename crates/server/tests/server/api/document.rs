@@ -252,7 +252,11 @@ async fn answers_agree_with_the_command_line() {
         assert_eq!(owner.get(&format!("/projects/{PROJECT}/tasks/{}", task.id)).await, shown);
     }
     for session in board.sessions.values() {
-        let shown = serde_json::to_value(board::wire::SessionDetail::from(&**session)).unwrap();
+        let shown =
+            serde_json::to_value(board::wire::SessionDetail::of(&board, session, board::Timestamp(0), |waiting| {
+                board::say_waiting(waiting, board::Language::En)
+            }))
+            .unwrap();
         let answer = owner.get(&format!("/projects/{PROJECT}/sessions/{}", session.id)).await;
         for (name, value) in shown.as_object().unwrap() {
             assert_eq!(answer[name], *value, "{} of {}", name, session.id);

@@ -1,8 +1,8 @@
 //! A house in which everything has happened once: the more there is to show, the more is proved.
 
 use board::{
-    Actor, CheckOutcome, CheckResult, Command, Context, DodResult, Driver, EndReason, Limits, Merge, NewTask, Outcome,
-    Party, ProcessEnd, Purpose, SessionId, Status, TaskId, Usage, WorkspaceFacts,
+    Actor, CheckOutcome, CheckResult, Command, Context, DodResult, Driver, EndReason, Examination, Fact, Limits, Merge,
+    NewTask, Outcome, Party, ProcessEnd, Purpose, SessionId, Status, TaskId, Usage, WorkspaceFacts,
 };
 use control::Project;
 
@@ -26,6 +26,10 @@ pub(super) async fn sample_board() -> SampleBoard {
     report(&project, merged).await;
     end(&project, merged, ProcessEnd::exited(0)).await;
     examine(&project, merged, facts(CheckOutcome::Pass, Merge::Merged { commit: "abc123".into() })).await;
+
+    let mut settings = (*project.board().settings).clone();
+    settings.dod.checks = vec![board::Check { name: "tests".into(), command: "make test".into() }];
+    project.submit(owner(), Command::Configure { settings: Box::new(settings) }).await.unwrap();
 
     let waiting = at_work(&server, "w2", &mut credentials).await;
     report(&project, waiting).await;
@@ -122,16 +126,27 @@ async fn report(project: &Project, session: SessionId) {
 }
 
 pub(super) async fn end(project: &Project, session: SessionId, end: ProcessEnd) {
-    let generation = project.board().session(session).unwrap().generation;
     let usage = Some(Usage { input_tokens: 10, output_tokens: 20, cost_micros: Some(30) });
-    let command = Command::EndProcess { session, generation, end, artifacts: vec!["a.rs".into()], usage };
+    tell(project, session, Fact::Exit { end, usage }).await;
+}
+
+/// The runner tells a fact.
+pub(crate) async fn tell(project: &Project, session: SessionId, fact: Fact) {
+    let board = project.board();
+    let (generation, number) = board.session(session).map(|found| (found.generation, found.facts + 1)).unwrap();
+    let command = Command::Report { session, generation, number, fact };
     project.submit(Actor::Runner(runner()), command).await.unwrap();
 }
 
 async fn examine(project: &Project, session: SessionId, facts: WorkspaceFacts) {
-    let generation = project.board().session(session).unwrap().generation;
-    let command = Command::ExamineWorkspace { session, generation, facts: Box::new(facts) };
-    project.submit(Actor::Runner(runner()), command).await.unwrap();
+    let failed = facts.checks.iter().filter(|check| check.outcome != CheckOutcome::Pass);
+    let passes = |check: &CheckResult| CheckResult { outcome: CheckOutcome::Pass, ..check.clone() };
+    let results: Vec<_> = failed.map(passes).collect();
+    if !results.is_empty() {
+        let command = Command::ReportTarget { commit: "7a49e7".into(), results };
+        project.submit(Actor::Runner(runner()), command).await.unwrap();
+    }
+    tell(project, session, Fact::Examined(Examination::Found(Box::new(facts)))).await;
 }
 
 fn facts(outcome: CheckOutcome, merge: Merge) -> WorkspaceFacts {
@@ -139,8 +154,16 @@ fn facts(outcome: CheckOutcome, merge: Merge) -> WorkspaceFacts {
         commits: 2,
         changed: vec!["a.rs".into()],
         outside_scope: Vec::new(),
-        checks: vec![CheckResult { name: "tests".into(), outcome, output: "1 of 2".into() }],
+        checks: vec![CheckResult {
+            name: "tests".into(),
+            command: "make test".into(),
+            outcome,
+            output: "1 of 2".into(),
+        }],
         goals_unmet: Vec::new(),
         merge,
+        target: Some("7a49e7".into()),
+        candidate: Some("c0ffee".into()),
+        tree: Some("7ee".into()),
     }
 }

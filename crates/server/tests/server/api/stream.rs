@@ -125,7 +125,7 @@ async fn write_on(server: &TestServer, name: &str, stop: &AtomicBool) {
         }
         let command = match number % 3 {
             0 => Command::CreateTasks { parent: None, tasks: vec![NewTask::titled(format!("{number}"))], key: None },
-            1 => Command::Pause,
+            1 => Command::Pause { now: false },
             _ => Command::Resume,
         };
         project.submit(owner(), command).await.unwrap();
@@ -190,7 +190,7 @@ async fn a_busy_project_hides_no_other() {
     };
     let mut reading = Reading::begin(&Sender::of(&server, "viewer"), "/events", None).await.unwrap();
     assert_eq!(reading.next().await.unwrap().what().0, "api");
-    server.project("web").await.submit(owner(), Command::Pause).await.unwrap();
+    server.project("web").await.submit(owner(), Command::Pause { now: false }).await.unwrap();
     while reading.next().await.unwrap().what().0 != "web" {}
     stop.store(true, Ordering::Relaxed);
     writer.await.unwrap();
@@ -204,9 +204,9 @@ async fn a_new_reader_is_told_what_comes() {
     let (web, api) = (server.project("web").await, server.project("api").await);
     let mut all = Reading::begin(&viewer, "/events", None).await.unwrap();
     let mut only = Reading::begin(&viewer, "/events?project=web", None).await.unwrap();
-    api.submit(owner(), Command::Pause).await.unwrap();
+    api.submit(owner(), Command::Pause { now: false }).await.unwrap();
     assert_eq!(all.next().await.unwrap().what(), ("api".into(), api.newest().await.unwrap().seq));
-    web.submit(owner(), Command::Pause).await.unwrap();
+    web.submit(owner(), Command::Pause { now: false }).await.unwrap();
     let head = web.newest().await.unwrap().seq;
     assert_eq!(all.next().await.unwrap().what(), ("web".into(), head));
     assert_eq!(only.next().await.unwrap().what(), ("web".into(), head));
@@ -294,6 +294,7 @@ async fn a_slow_reader_costs_little_and_gets_everything() {
             related_task: None,
         },
         continues: false,
+        fact: None,
     };
     let mut head = first;
     for batch in 0..EVENTS / 1000 {

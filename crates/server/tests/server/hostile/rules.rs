@@ -124,7 +124,7 @@ impl Scene<'_> {
             Fuel::Calls => must(self.session.calls >= limits.max_calls, "calls are left"),
             Fuel::Messages => must(self.session.messages >= limits.max_messages, "messages are left"),
             Fuel::Repeats => Ok(()),
-            Fuel::IdleSessions | Fuel::TaskSessions => Err("that is not a session's fuel".into()),
+            Fuel::IdleSessions | Fuel::TaskSessions | Fuel::Conflicts => Err("that is not a session's fuel".into()),
         }
     }
 
@@ -157,7 +157,7 @@ impl Scene<'_> {
             return self.session.stop.is_some();
         };
         self.session.stop.is_some()
-            || self.board.paused
+            || (self.board.paused && self.board.agents[&self.session.agent].is_manager())
             || matches!(task.status, Status::Cancelled | Status::Blocked)
             || task.assignee.as_ref() != Some(&self.session.agent)
             || self.board.ancestors(task).any(|above| above.status != Status::InProgress)
@@ -257,6 +257,8 @@ impl Scene<'_> {
             | EventKind::PasskeySet { .. }
             | EventKind::AccountParked { .. }
             | EventKind::BranchRecorded { .. }
+            | EventKind::Examined { .. }
+            | EventKind::TargetChecked { .. }
             | EventKind::SessionClaimed { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use board::{
-    Action, Actor, Command, Driver, EndReason, Generation, Merge, ProcessEnd, Purpose, Session, SessionId,
-    SessionStatus, Status, WorkspaceFacts, staffing,
+    Action, Actor, Command, Driver, EndReason, Examination, Fact, Generation, Merge, ProcessEnd, Purpose, Session,
+    SessionId, SessionStatus, Status, WorkspaceFacts, staffing,
 };
 use control::{Clock as _, Project};
 use rand::rngs::ChaCha8Rng;
@@ -99,9 +99,11 @@ impl Staff {
                     checks: Vec::new(),
                     goals_unmet: Vec::new(),
                     merge,
+                    target: None,
+                    candidate: None,
+                    tree: None,
                 });
-                let examine = Command::ExamineWorkspace { session: session.id, generation: session.generation, facts };
-                self.submit(Actor::Runner(runner()), examine).await;
+                self.tell(&session, Fact::Examined(Examination::Found(facts))).await;
                 continue;
             }
             let over = session.logged_out || session.report.is_some() || board::interrupt(&board, &session).is_some();
@@ -113,11 +115,14 @@ impl Staff {
             if over && self.dice.random_ratio(1, 2) || session.driver == Driver::Attached && !over {
                 continue;
             }
-            let (artifacts, usage) = (Vec::new(), None);
-            let end =
-                Command::EndProcess { session: session.id, generation: session.generation, end, artifacts, usage };
-            self.submit(Actor::Runner(runner()), end).await;
+            self.tell(&session, Fact::Exit { end, usage: None }).await;
         }
+    }
+
+    /// The runner tells a fact.
+    async fn tell(&mut self, session: &Session, fact: Fact) {
+        let (session, generation, number) = (session.id, session.generation, session.facts + 1);
+        self.submit(Actor::Runner(runner()), Command::Report { session, generation, number, fact }).await;
     }
 
     /// New work for whoever has little.
@@ -155,11 +160,11 @@ impl Staff {
                 let to = everybody.choose(&mut self.dice).unwrap();
                 self.server.write_to(self.name, to.as_str()).await;
             }
-            8 => self.submit(owner(), Command::Pause).await,
+            8 => self.submit(owner(), Command::Pause { now: true }).await,
             9..12 => {
                 let live: Vec<_> = board.all_live_sessions().map(|session| session.id).collect();
                 if let Some(session) = live.choose(&mut self.dice) {
-                    self.submit(owner(), Command::StopSession { session: *session }).await;
+                    self.submit(owner(), Command::StopSession { session: *session, restart: true }).await;
                 }
             }
             12 => {
@@ -186,8 +191,8 @@ impl Staff {
                 let Ok((session, secret)) = self.server.claim(self.name, who, purpose).await else { break };
                 self.loot.add(Stolen { project: self.name, session, secret });
                 if let (Purpose::Task(_), true) = (purpose, self.dice.random_ratio(2, 3)) {
-                    let generation = self.project.board().session(session).unwrap().generation;
-                    self.submit(Actor::Runner(runner()), Command::ReportRunning { session, generation }).await;
+                    let claimed = self.project.board().session(session).unwrap().clone();
+                    self.tell(&claimed, Fact::Running).await;
                 }
             }
         }

@@ -77,7 +77,7 @@ pub struct ExamineOrder {
     pub settings: Settings,
     /// What was found before. What was tested on a target is not tested again on the same one (V11).
     pub known: Option<WorkspaceFacts>,
-    /// Merges of this task that the board knows of.
+    /// What earlier sessions of the task have merged. It is not the work of this one.
     pub reported_merges: Vec<String>,
     /// The number of the last fact about the session.
     pub facts: u32,
@@ -132,7 +132,7 @@ pub fn examine_order(board: &Board, session: SessionId, generation: Generation) 
         Merge::Merged { commit } => Some(commit.clone()),
         Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
     };
-    let of_task = task.sessions.iter().filter_map(|id| board.sessions.get(id));
+    let earlier = task.sessions.iter().filter(|id| **id != session.id).filter_map(|id| board.sessions.get(id));
     Some(ExamineOrder {
         session: session.id,
         generation,
@@ -140,7 +140,7 @@ pub fn examine_order(board: &Board, session: SessionId, generation: Generation) 
         task: task.into(),
         settings: (*board.settings).clone(),
         known: session.workspace.clone(),
-        reported_merges: of_task.filter_map(|session| merge_of(session)).collect(),
+        reported_merges: earlier.filter_map(|session| merge_of(session)).collect(),
         facts: session.facts,
     })
 }

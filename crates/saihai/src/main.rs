@@ -61,6 +61,9 @@ fn reject_two_formats(cli: Cli) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
+/// How long calls that are still under way may take when everything else is over.
+const SHUTDOWN_LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
+
 fn run(cli: Cli) -> Result<(), Failure> {
     use tokio::runtime::Builder;
     let mut builder =
@@ -70,5 +73,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::failed(format!("cannot start: {error}"), "Try again."))?;
     let context = Context::new(cli.global)?;
-    runtime.block_on(commands::run(&context, cli.command))
+    let done = runtime.block_on(commands::run(&context, cli.command));
+    // A call that waits for a locked store must not keep the process: it has said all it had to say.
+    runtime.shutdown_timeout(SHUTDOWN_LIMIT);
+    done
 }

@@ -88,11 +88,12 @@ impl Examiner<'_> {
 
     /// What was tested before, if it was tested on this target: then it is not tested again (V11).
     pub(crate) async fn tested_on(&self, target: &str) -> Option<WorkspaceFacts> {
-        let known = self.order.known.clone().filter(|known| known.target.as_deref() == Some(target))?;
+        let known = self.order.known.clone()?;
         let merge = match &known.merge {
-            Merge::NotTried | Merge::Waiting { .. } => Merge::NotTried,
+            // Merged, and only not concluded yet.
             Merge::Merged { .. } => return Some(known),
-            Merge::Conflict { .. } => return None,
+            Merge::NotTried | Merge::Waiting { .. } if known.target.as_deref() == Some(target) => Merge::NotTried,
+            Merge::NotTried | Merge::Waiting { .. } | Merge::Conflict { .. } => return None,
         };
         self.main().commit(known.candidate.as_ref()?).await?;
         Some(WorkspaceFacts { merge, ..known })
@@ -140,6 +141,10 @@ impl Examiner<'_> {
             | Placement::NoOwnCommits
             | Placement::NotInTarget => return Ok(None),
         };
+        // The task was reopened, and nothing was added to what was merged then.
+        if self.order.reported_merges.contains(&commit) {
+            return Ok(None);
+        }
         let changed = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", &fetched.base, &fetched.head];
         Ok(Some(WorkspaceFacts {
             commits: 0,

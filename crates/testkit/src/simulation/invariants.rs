@@ -108,7 +108,8 @@ impl Invariants {
                     return Err(format!("event {seq}: an agent forced {}", task.id));
                 }
                 if *to == Status::Done && !self.has_evidence(task, event) {
-                    return Err(format!("event {seq}: {} is done without evidence", task.id));
+                    let all = self.events_of(task);
+                    return Err(format!("event {seq}: {} is done without evidence\n{all}", task.id));
                 }
                 Ok(())
             }
@@ -254,6 +255,7 @@ impl Invariants {
         }
         for task in board.tasks.values().filter(|task| task.kind == Kind::Task) {
             let stuck = task.status == Status::InProgress
+                && !task.by_hand
                 && board.held_by(task).is_none()
                 && !self.waits_for_owner(board, task);
             if stuck {
@@ -276,7 +278,9 @@ impl Invariants {
                 }
                 Status::Failed => mover_is_owner || task.used.retries_by_agents >= limits.max_retries,
                 Status::Backlog | Status::Todo => mover_is_owner,
-                Status::InProgress | Status::Done | Status::Cancelled => false,
+                // A person drives it.
+                Status::InProgress => task.by_hand,
+                Status::Done | Status::Cancelled => false,
             }
         };
         let mut next = board.descendants(task);

@@ -78,23 +78,26 @@ impl Repository {
     }
 
     /// What an examiner finds.
-    pub(super) fn look(&self, task: TaskId) -> Option<WorkspaceFacts> {
+    pub(super) fn look(&self, task: TaskId, reported: &[String]) -> Option<WorkspaceFacts> {
         let work = self.works.get(&task)?;
         let name = |file: &u8| format!("src/{file}.rs");
+        let own = format!("m{}", work.tree);
         let merged = self.commits.iter().any(|commit| commit.of == Some((task, work.tree)));
+        // What an earlier session has merged changes nothing any more.
+        let over = merged && reported.contains(&own);
         let since = self.commits.iter().skip(work.base);
         let conflicts: BTreeSet<_> = since
             .filter(|commit| commit.of.is_none_or(|(other, _)| other != task))
             .flat_map(|commit| commit.files.intersection(&work.files))
             .collect();
-        let merge = match (merged && work.tree > 0, conflicts.is_empty()) {
-            (true, _) => Merge::Merged { commit: format!("m{}", work.tree) },
+        let merge = match (merged && !over && work.tree > 0, conflicts.is_empty() || over) {
+            (true, _) => Merge::Merged { commit: own },
             (false, false) => Merge::Conflict { files: conflicts.into_iter().map(name).collect() },
             (false, true) => Merge::NotTried,
         };
         Some(WorkspaceFacts {
             commits: u32::from(work.tree > 0),
-            changed: work.files.iter().map(name).collect(),
+            changed: if over { Vec::new() } else { work.files.iter().map(name).collect() },
             outside_scope: if work.outside_scope { vec![".env".into()] } else { Vec::new() },
             checks: Vec::new(),
             goals_unmet: Vec::new(),

@@ -61,6 +61,7 @@ struct Examining {
     generation: Generation,
     task: TaskId,
     facts: u32,
+    reported_merges: Vec<String>,
     found: Option<WorkspaceFacts>,
 }
 
@@ -144,8 +145,10 @@ impl World {
                 let order = self.dispatch().examine_order(*session, *generation).await;
                 match order {
                     Ok(Some(order)) => {
-                        let (task, facts) = (order.task.id, order.facts);
-                        let examining = Examining { generation: *generation, task, facts, found: None };
+                        let (task, facts, reported_merges) = (order.task.id, order.facts, order.reported_merges);
+                        let found = order.known.filter(WorkspaceFacts::is_merged);
+                        let generation = *generation;
+                        let examining = Examining { generation, task, facts, reported_merges, found };
                         self.runner.examining.insert(*session, examining);
                     }
                     Ok(None) => self.happened(&Message::Examined { session: *session, outcome: Outcome::Over }),
@@ -320,7 +323,8 @@ impl World {
         match step {
             ExaminationStep::Conclude(_) => self.examined(session, Outcome::Over),
             ExaminationStep::Wait(waiting) => self.examined(session, Outcome::Aside { waiting: Some(waiting) }),
-            ExaminationStep::Look => match self.repository.look(task) {
+            ExaminationStep::Look => match self.repository.look(task, &self.runner.examining[&session].reported_merges)
+            {
                 Some(facts) => self.found(session, facts),
                 None => {
                     let gone = Examination::Gone;

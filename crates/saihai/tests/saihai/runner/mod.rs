@@ -5,6 +5,7 @@
 mod hostile_git;
 mod owner;
 mod processes;
+mod queue;
 mod sandbox;
 mod verdicts;
 mod worktree;

@@ -11,9 +11,11 @@ mod large_project;
 mod launch_latency;
 mod next_action_rate;
 mod open_project;
+mod running_project;
 mod sleeping_team;
 mod staffing_cost;
 mod task_list;
+mod whole_tasks;
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -30,7 +32,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P12, W5
+    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P10 (with P11), P12, W5
     only: Vec<String>,
 }
 
@@ -62,7 +64,7 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Benchmark); 10] = [
+    let all: [(&str, Benchmark); 11] = [
         ("P1", next_action_rate::measure),
         ("P2", commit_rate::measure),
         ("P3", task_list::measure),
@@ -71,6 +73,7 @@ fn measure_all() -> anyhow::Result<()> {
         ("P6", idle_sessions::measure),
         ("P7", staffing_cost::measure),
         ("P8", adoption::measure),
+        ("P10", whole_tasks::measure),
         ("P12", large_project::measure),
         ("W5", board_pages::measure),
     ];

@@ -1,5 +1,6 @@
 //! How does async code run git? On a thread for blocking work; a caller that goes away ends the command.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use crate::command::Git;
 use crate::error::GitError;
 use crate::kill_switch::KillSwitch;
+use crate::queries::Layout;
 
 /// [`Git`] for async callers, command for command.
 #[derive(Clone, Debug)]
@@ -91,9 +93,15 @@ impl AsyncGit {
         self.call(move |git| git.path(&name)).await
     }
 
-    /// See [`Git::common_directory`].
-    pub async fn common_directory(&self) -> Result<PathBuf, GitError> {
-        self.call(Git::common_directory).await
+    /// See [`Git::layout`].
+    pub async fn layout(&self) -> Result<Layout, GitError> {
+        self.call(Git::layout).await
+    }
+
+    /// See [`Git::refs`].
+    pub async fn refs(&self, names: &[&str]) -> Result<BTreeMap<String, String>, GitError> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        self.call(move |git| git.refs(&names.iter().map(String::as_str).collect::<Vec<_>>())).await
     }
 
     /// See [`Git::object_directories`].

@@ -83,6 +83,10 @@ impl Git {
         Self::new(directory, Mode::Isolated)
     }
 
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// A git directory with its working tree, whatever `.git` in the working tree says.
     pub fn with_work_tree(directory: impl Into<PathBuf>, work_tree: impl Into<PathBuf>) -> Self {
         Self { work_tree: Some(work_tree.into()), ..Self::new(directory, Mode::Isolated) }

@@ -15,4 +15,5 @@ mod refs;
 pub use background::AsyncGit;
 pub use command::Git;
 pub use error::GitError;
+pub use queries::Layout;
 pub use refs::{TaskRefs, branch_ref};

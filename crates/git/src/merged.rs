@@ -76,13 +76,21 @@ pub fn of_branch(
 
 /// Where is this work?
 pub fn placement(git: &Git, work: &TaskWork) -> Result<Placement, GitError> {
+    let placement = placement_by_commits(git, work)?;
+    if placement == Placement::NotInTarget && is_squashed(git, work)? {
+        return Ok(Placement::InTarget { commit: work.target.clone(), found_by: FoundBy::Squash });
+    }
+    Ok(placement)
+}
+
+/// The same, without comparing contents: a squash that somebody else made is not found.
+pub fn placement_by_commits(git: &Git, work: &TaskWork) -> Result<Placement, GitError> {
     let nothing_new = git.is_ancestor(&work.tip, &work.target)?;
     let found = |commit: &str, found_by| Placement::InTarget { commit: commit.to_owned(), found_by };
     if let Some(merged) = recorded(git, work, nothing_new)? {
         Ok(found(&merged, FoundBy::Record))
     } else if !nothing_new {
-        let squashed = is_squashed(git, work)?;
-        Ok(if squashed { found(&work.target, FoundBy::Squash) } else { Placement::NotInTarget })
+        Ok(Placement::NotInTarget)
     } else if has_own_commits(git, work)? {
         Ok(found(&work.tip, FoundBy::Ancestry))
     } else {
@@ -92,8 +100,10 @@ pub fn placement(git: &Git, work: &TaskWork) -> Result<Placement, GitError> {
 
 /// The commit that Saihai itself made of this work, if the target has it.
 fn recorded(git: &Git, work: &TaskWork, nothing_new: bool) -> Result<Option<String>, GitError> {
-    let Some(merged) = git.commit(&work.refs.merged()) else { return Ok(None) };
-    let same_work = || git.commit(&work.refs.merged_work()).as_deref() == Some(&work.tip);
+    let (merged, merged_work) = (work.refs.merged(), work.refs.merged_work());
+    let mut refs = git.refs(&[&merged, &merged_work])?;
+    let Some(merged) = refs.remove(&merged) else { return Ok(None) };
+    let same_work = || refs.get(&merged_work) == Some(&work.tip);
     let unreported = |reported: &Vec<String>| nothing_new && !reported.contains(&merged);
     let meant = same_work() || work.reported_merges.as_ref().is_some_and(unreported);
     Ok(if meant && git.is_ancestor(&merged, &work.target)? { Some(merged) } else { None })

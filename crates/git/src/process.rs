@@ -42,6 +42,11 @@ impl Git {
         Duration::from_nanos(SPENT.load(Ordering::Relaxed))
     }
 
+    /// Adds what another process of ours has waited for git, as it says.
+    pub fn add_time_spent(time: Duration) {
+        SPENT.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
     /// Runs a command, whatever its exit code.
     pub fn output<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Output, GitError> {
         self.execute(arguments, b"", WhenFull::Fail)

@@ -1,12 +1,25 @@
 //! What can be asked of a repository? Nothing here changes a ref or a file.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::command::Git;
 use crate::error::GitError;
 use crate::process::yes_or_no;
 use crate::refs::branch_ref;
+
+/// Where a repository keeps what its working trees share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// `sha1` or `sha256`.
+    pub object_format: String,
+    pub objects: PathBuf,
+    /// There only if the repository is shallow.
+    pub shallow: PathBuf,
+    pub common_directory: PathBuf,
+}
 
 impl Git {
     /// Paths, which the command separates by zero bytes.
@@ -19,6 +32,13 @@ impl Git {
     pub fn commit(&self, name: &str) -> Option<String> {
         let name = format!("{name}^{{commit}}");
         self.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name]).ok()
+    }
+
+    /// The commits of those of these refs that exist, by their full names. One command for all of them.
+    pub fn refs(&self, names: &[&str]) -> Result<BTreeMap<String, String>, GitError> {
+        let output = self.run(&[&["for-each-ref", "--format=%(objectname) %(refname)"], names].concat())?;
+        let pairs = output.lines().filter_map(|line| line.split_once(' '));
+        Ok(pairs.map(|(commit, name)| (name.to_owned(), commit.to_owned())).collect())
     }
 
     /// The commit that a branch points to.
@@ -58,19 +78,32 @@ impl Git {
         self.first_bytes(&range, most)
     }
 
+    /// Where the repository keeps what it shares. Asked once for each repository: it does not move while we look.
+    pub fn layout(&self) -> Result<Layout, GitError> {
+        static KNOWN: Mutex<BTreeMap<PathBuf, Layout>> = Mutex::new(BTreeMap::new());
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let directory = self.directory().to_owned();
+        if let Some(layout) = known().get(&directory).filter(|layout| layout.objects.is_dir()).cloned() {
+            return Ok(layout);
+        }
+        let format = self.run(&["rev-parse", "--show-object-format"])?;
+        let paths = ["--git-path", "objects", "--git-path", "shallow", "--git-common-dir"];
+        let paths = self.run(&[&["rev-parse", "--path-format=absolute"], &paths[..]].concat())?;
+        let mut lines = paths.lines().map(PathBuf::from);
+        let mut next = || lines.next().unwrap_or_default();
+        let layout = Layout { object_format: format, objects: next(), shallow: next(), common_directory: next() };
+        known().insert(directory, layout.clone());
+        Ok(layout)
+    }
+
     /// A file of the git directory, as an absolute path.
     pub fn path(&self, name: &str) -> Result<PathBuf, GitError> {
         self.run(&["rev-parse", "--path-format=absolute", "--git-path", name]).map(PathBuf::from)
     }
 
-    /// The git directory that all working trees of the repository share.
-    pub fn common_directory(&self) -> Result<PathBuf, GitError> {
-        self.run(&["rev-parse", "--path-format=absolute", "--git-common-dir"]).map(PathBuf::from)
-    }
-
     /// Where its objects are: its own, and those it borrows.
     pub fn object_directories(&self) -> Result<Vec<PathBuf>, GitError> {
-        let mut found = vec![self.path("objects")?];
+        let mut found = vec![self.layout()?.objects];
         let mut next = 0;
         while let Some(objects) = found.get(next).cloned() {
             next += 1;

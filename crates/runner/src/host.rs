@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clients::User;
 use crate::paths::RunnerPaths;
 use crate::sandbox::Policy;
-use crate::shim::{ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
+use crate::shim::{Durability, ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 
 /// A project's repository, its directories, and the user who runs the runner.
 #[derive(Clone, Debug)]
@@ -128,6 +128,7 @@ impl RunnerHost {
             ends_on_sigint: false,
             secrets: Vec::new(),
             client: None,
+            record: Durability::UntilRestart,
         };
         let started = Shim::start(&plan).await?;
         let exit = tokio::select! {

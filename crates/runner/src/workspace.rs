@@ -79,8 +79,9 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// A git that was killed leaves lock files, with which every later one would fail. Nobody works here now.
-    fn unlock(&self) {
+    /// A git that was killed leaves lock files, with which every later one would fail. To be called when nobody works
+    /// here.
+    pub(crate) fn unlock(&self) {
         let of_git = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "lock");
         for lock in files_below(&self.git).iter().filter(|path| of_git(path) && !path.starts_with("objects")) {
             let _ = fs::remove_file(self.git.join(lock));
@@ -236,7 +237,7 @@ impl Workspace {
         policy.read.push(self.git.clone());
         if self.isolation == Isolation::Worktree {
             // Its refs and objects are the repository's own: that is what this mode means.
-            policy.write.push(main.common_directory().await?);
+            policy.write.push(main.layout().await?.common_directory);
         }
         Ok(policy)
     }
@@ -261,7 +262,8 @@ impl Workspace {
 /// without copying refs, and also where the other is shallow.
 pub(crate) async fn init_sharing_objects(from: &Path, git: &Path, tree: &Path) -> Result<(), WorkspaceError> {
     let main = AsyncGit::in_repository(from);
-    let format = format!("--object-format={}", main.run(&["rev-parse", "--show-object-format"]).await?);
+    let layout = main.layout().await?;
+    let format = format!("--object-format={}", layout.object_format);
     make_directory(tree)?;
     let git_directory = format!("--separate-git-dir={}", git.display());
     let init = ["init", "--quiet", "--template=", &format, &git_directory, "--", &tree.to_string_lossy()];
@@ -270,7 +272,7 @@ pub(crate) async fn init_sharing_objects(from: &Path, git: &Path, tree: &Path) -
     let lines: String = objects.iter().map(|path| format!("{}\n", path.display())).collect();
     make_directory(&git.join("objects/info"))?;
     write(&git.join("objects/info/alternates"), lines.as_bytes())?;
-    let shallow = main.path("shallow").await?;
+    let shallow = layout.shallow;
     if shallow.exists() {
         fs::copy(&shallow, git.join("shallow")).map_err(|error| WorkspaceError::File { path: shallow, error })?;
     }

@@ -70,6 +70,9 @@ pub(crate) struct WorkspaceReply {
     /// Left uncommitted: not in scope, or with conflict markers in it.
     pub(crate) left: Vec<String>,
     pub(crate) bundled: bool,
+    /// How long git took for it, as the process says that an agent might have replaced: only measured by.
+    #[serde(default)]
+    pub(crate) git_micros: u64,
 }
 
 /// The most that is read of a file or of a reply.
@@ -119,7 +122,8 @@ pub fn run_workspace_request() -> ExitCode {
             WorkspaceAction::Inspect => inspect()?,
             WorkspaceAction::MergeTarget { target } => merge_target(&request.author, target)?,
         };
-        fs::write(reply_file(&request.out), serde_json::to_vec(&reply)?)
+        let git_micros = u64::try_from(Git::time_spent().as_micros()).unwrap_or(u64::MAX);
+        fs::write(reply_file(&request.out), serde_json::to_vec(&WorkspaceReply { git_micros, ..reply })?)
     };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -180,9 +184,14 @@ fn bundle_commits(
     let bundle = bundle.to_string_lossy();
     create.extend([&bundle, "HEAD", "--not"]);
     create.extend(known.iter().map(String::as_str));
-    // Git makes none if there is nothing new.
-    let bundled = run(&create).is_ok();
-    Ok(WorkspaceReply { head, committed: commit, left, bundled })
+    // Git makes none if there is nothing new. A bundle that cannot be made for another reason is not nothing.
+    let mut count = vec!["rev-list", "--count", "HEAD", "--not"];
+    count.extend(known.iter().map(String::as_str));
+    let bundled = run(&count)? != "0";
+    if bundled {
+        run(&create)?;
+    }
+    Ok(WorkspaceReply { head, committed: commit, left, bundled, git_micros: 0 })
 }
 
 fn inspect() -> io::Result<WorkspaceReply> {

@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Interest};
 use tokio::process::{ChildStdout, Command};
 
-use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
+use super::plan::{self, Durability, ExitRecord, ShimPlan, StartupMessage, StopReason};
 use crate::process::{MARKER, ProcessIdentity, marked, signal_all};
 
 /// A shim that runs, or ran when it was last looked at.
@@ -119,7 +119,7 @@ impl Shim {
 
     /// Tells it to end its client; it says so itself when that is done.
     pub fn stop(&self, reason: StopReason) {
-        if let Err(error) = plan::write_whole(&plan::stop_file(&self.directory), &reason) {
+        if let Err(error) = plan::write_whole(&plan::stop_file(&self.directory), &reason, Durability::Durable) {
             tracing::warn!(%error, "cannot say why a session is stopped");
         }
         self.identity.signal(Signal::TERM);

@@ -19,7 +19,7 @@ mod time_limits;
 pub use handle::{Shim, ShimState, Started, kill_marked};
 pub use init::init;
 pub use log::{LogChunk, SessionLog};
-pub use plan::{ExitRecord, GRACE, ShimPlan, StopReason};
+pub use plan::{Durability, ExitRecord, GRACE, ShimPlan, StopReason};
 pub use supervise::supervise;
 
 pub(crate) use plan::{last_call_file, write_whole};

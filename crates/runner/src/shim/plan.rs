@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,6 +38,16 @@ pub struct ShimPlan {
     pub secrets: Vec<String>,
     /// Whose output it is; `None` if it is not read for meaning.
     pub client: Option<Client>,
+    pub record: Durability,
+}
+
+/// Must what a shim leaves behind survive a power failure?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Durability {
+    /// The record of an agent: nobody else knows how it ended.
+    Durable,
+    /// Whoever started it waits for it, and would start it again.
+    UntilRestart,
 }
 
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -102,15 +112,54 @@ pub(crate) fn log_directory(directory: &Path) -> PathBuf {
     directory.join("log")
 }
 
-/// Writes a file so that it is there whole or not at all, also after a power failure.
-pub(crate) fn write_whole<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+/// Writes a file so that it is there whole or not at all; if it is durable, also after a power failure.
+pub(crate) fn write_whole<T: Serialize>(path: &Path, value: &T, durability: Durability) -> io::Result<()> {
     let aside = path.with_extension("tmp");
-    let file = fs::File::create(&aside)?;
-    serde_json::to_writer(&file, value)?;
+    let mut file = fs::File::create(&aside)?;
+    file.write_all(&serde_json::to_vec(value)?)?;
+    if durability == Durability::UntilRestart {
+        return fs::rename(&aside, path);
+    }
     file.sync_all()?;
     fs::rename(&aside, path)?;
     fs::File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
+
+/// Sets space aside for the exit record, so that a disk that is full by then does not lose it.
+pub(crate) fn reserve_exit_record(directory: &Path) -> io::Result<()> {
+    let mut file = fs::File::create(exit_file(directory).with_extension("tmp"))?;
+    file.write_all(&[b' '; EXIT_RECORD_SPACE])?;
+    file.sync_all()
+}
+
+/// Writes the exit record into the space that was set aside for it. White space at its end is part of the JSON.
+pub(crate) fn write_exit_record(directory: &Path, exit: &ExitRecord, durability: Durability) -> io::Result<()> {
+    let path = exit_file(directory);
+    let aside = path.with_extension("tmp");
+    let mut text = serde_json::to_vec(exit)?;
+    if text.len() > EXIT_RECORD_SPACE {
+        // Only what a client or the system said can be that long.
+        let short = ExitRecord::because(exit.end.reason, "its record was too long");
+        text = serde_json::to_vec(&ExitRecord {
+            end: ProcessEnd { error: short.end.error, ..exit.end.clone() },
+            ..short
+        })?;
+    }
+    let mut file = fs::File::options().write(true).create(true).truncate(false).open(&aside)?;
+    file.write_all(&text)?;
+    file.write_all(&vec![b' '; EXIT_RECORD_SPACE.saturating_sub(text.len())])?;
+    if durability == Durability::Durable {
+        file.sync_all()?;
+    }
+    fs::rename(&aside, &path)?;
+    match durability {
+        Durability::Durable => fs::File::open(directory)?.sync_all(),
+        Durability::UntilRestart => Ok(()),
+    }
+}
+
+/// How much space is set aside for an exit record, in bytes.
+const EXIT_RECORD_SPACE: usize = 8192;
 
 pub(crate) fn read_whole<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()

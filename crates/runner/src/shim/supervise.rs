@@ -15,7 +15,7 @@ use signal_hook::consts::SIGTERM;
 
 use super::init::InitMessage;
 use super::log::LogWriter;
-use super::plan::{self, ExitRecord, ShimPlan, StartupMessage, StopReason};
+use super::plan::{self, Durability, ExitRecord, ShimPlan, StartupMessage, StopReason};
 use super::time_limits::TimeLimits;
 use crate::clients::{OutputReader, OutputSummary};
 use crate::process::{MARKER, ProcessIdentity, descendants, marked, signal_all};
@@ -23,6 +23,10 @@ use crate::process::{MARKER, ProcessIdentity, descendants, marked, signal_all};
 /// After this long without anything the limits are looked at, so that a time in which this process was stopped is
 /// noticed.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// How often, and after how long each time, an exit record that cannot be written is tried again: for an hour.
+const RECORD_TRIES: u32 = 3_600;
+const RECORD_AGAIN: Duration = Duration::from_secs(1);
 
 /// A line of output that does not end is cut here.
 const LONGEST_LINE: usize = 1 << 20;
@@ -46,7 +50,10 @@ fn run() -> io::Result<()> {
     let (signals, wake) = UnixStream::pair()?;
     signal_hook::low_level::pipe::register(SIGTERM, wake)?;
     let identity = ProcessIdentity::of_self()?;
-    plan::write_whole(&plan::shim_file(&plan.directory), &identity)?;
+    plan::write_whole(&plan::shim_file(&plan.directory), &identity, plan.record)?;
+    if plan.record == Durability::Durable {
+        plan::reserve_exit_record(&plan.directory)?;
+    }
     send(&StartupMessage::Shim(identity));
     let exit = match ClientProcess::start(&plan, signals) {
         Ok(client) => client.watch(),
@@ -56,7 +63,14 @@ fn run() -> io::Result<()> {
         send(&StartupMessage::Failed(exit.end.error.clone().unwrap_or_default()));
     }
     end_all(&plan.spawn);
-    plan::write_whole(&plan::exit_file(&plan.directory), &exit)
+    // Nobody else knows how it ended: a disk that fails for a while does not lose that.
+    for _ in 0..RECORD_TRIES {
+        if plan::write_exit_record(&plan.directory, &exit, plan.record).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(RECORD_AGAIN);
+    }
+    plan::write_exit_record(&plan.directory, &exit, plan.record)
 }
 
 /// To the runner that started us, if it still listens.

@@ -38,7 +38,7 @@ pub(super) async fn examine(
         }
     };
     let numbers = FactNumbers::after(session, generation, order.facts);
-    WorkExamination { inner, order: &order, numbers, cancellation }.run().await
+    WorkExamination { inner, order: &order, numbers, cancellation, done: false }.run().await
 }
 
 /// Runs the checks that failed on the target again, now that it is another commit (V9).
@@ -76,12 +76,19 @@ struct WorkExamination<'a> {
     order: &'a ExamineOrder,
     numbers: FactNumbers,
     cancellation: &'a CancellationToken,
+    done: bool,
 }
 
 impl WorkExamination<'_> {
     async fn run(mut self) -> Outcome {
         let found = match self.try_run().await {
-            Ok(outcome) => return outcome,
+            Ok(outcome) => {
+                // Done means merged: what is left in it is in the target (V8). Others merge meanwhile.
+                if self.done {
+                    self.remove_workspace().await;
+                }
+                return outcome;
+            }
             Err(Interrupted::BrokenOff) => return Outcome::BrokenOff,
             Err(Interrupted::Dispatch(error)) => {
                 self.inner.warn(format!("{} cannot be examined: {error}", self.order.task.id));
@@ -123,8 +130,10 @@ impl WorkExamination<'_> {
             Some(ExaminationStep::Wait(waiting)) => return Ok(Outcome::Aside { waiting: Some(waiting) }),
             Some(_) => {}
         }
-        let target = self.examiner().target().await?;
-        let tested = self.examiner().tested_on(&target).await;
+        let tested = match &self.order.known {
+            Some(_) => self.examiner().tested_on(&self.examiner().target().await?).await,
+            None => None,
+        };
         let fetched = match &tested {
             // Fetched before, and nobody has worked on it since.
             Some(_) => None,
@@ -152,14 +161,20 @@ impl WorkExamination<'_> {
                     None => return Ok(Outcome::Aside { waiting: None }),
                 },
             };
-            if let Some(outcome) = self.carry_out(facts, &target).await? {
+            let head = fetched.as_ref().map(|fetched| fetched.head.as_str());
+            if let Some(outcome) = self.carry_out(facts, &target, head).await? {
                 return Ok(outcome);
             }
         }
     }
 
     /// Does what the board says until there is an outcome; `None` if the target has moved meanwhile.
-    async fn carry_out(&mut self, mut facts: WorkspaceFacts, target: &str) -> Result<Option<Outcome>, Interrupted> {
+    async fn carry_out(
+        &mut self,
+        mut facts: WorkspaceFacts,
+        target: &str,
+        head: Option<&str>,
+    ) -> Result<Option<Outcome>, Interrupted> {
         loop {
             let found = Examination::Found(Box::new(facts));
             let step = self.ask(Some(&found)).await?;
@@ -168,10 +183,7 @@ impl WorkExamination<'_> {
             match step {
                 None => return Ok(Some(Outcome::Over)),
                 Some(ExaminationStep::Conclude(verdict)) => {
-                    if verdict == Verdict::Done {
-                        // Done means merged: what is left in it is in the target (V8).
-                        self.remove_workspace().await;
-                    }
+                    self.done = verdict == Verdict::Done;
                     return Ok(Some(Outcome::Over));
                 }
                 Some(ExaminationStep::Wait(waiting)) => return Ok(Some(aside(waiting))),
@@ -189,7 +201,7 @@ impl WorkExamination<'_> {
                 Some(ExaminationStep::Merge) => {
                     self.not_broken_off()?;
                     let candidate = facts.candidate.clone().unwrap_or_default();
-                    match self.examiner().move_target(target, &candidate).await? {
+                    match self.examiner().move_target(target, &candidate, head).await? {
                         MoveOutcome::Moved => facts.merge = Merge::Merged { commit: candidate },
                         // What was tested is not what a merge would give now.
                         MoveOutcome::TargetChanged => return Ok(None),

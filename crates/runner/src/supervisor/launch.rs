@@ -15,7 +15,7 @@ use crate::clients::{self, Assignment};
 use crate::host::policy_in_mode;
 use crate::prompt::{PromptInput, prompt};
 use crate::sandbox::Policy;
-use crate::shim::{ExitRecord, GRACE, ShimPlan};
+use crate::shim::{Durability, ExitRecord, GRACE, ShimPlan};
 use crate::verify::{VerifyError, WorkspaceSandbox};
 use crate::workspace::{Workspace, WorkspaceError, WorkspaceSpec};
 use crate::workspace_git::Author;
@@ -143,6 +143,7 @@ impl Inner {
             ends_on_sigint: launch.ends_on_sigint,
             secrets,
             client: Some(spec.client),
+            record: Durability::Durable,
         })
     }
 
@@ -186,14 +187,14 @@ impl Inner {
         let (root, refs) = (self.host.paths.workspace(task.id), TaskRefs::of(task.id));
         let isolation = settings.isolation;
         let target_name = &settings.target_branch;
-        let target = main.commit(&branch_ref(target_name)).await.ok_or_else(|| {
+        let mut known = main.refs(&[&branch_ref(target_name), &refs.work()]).await?;
+        let target = known.remove(&branch_ref(target_name)).ok_or_else(|| {
             LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
         })?;
         let branch = task.branch.clone();
         let kept = Workspace::at(&root, &self.host.repository, isolation).exists();
         // If the workspace is gone, the work continues from the commits that were fetched.
-        let work = main.commit(&refs.work()).await;
-        let work = match work {
+        let work = match known.remove(&refs.work()) {
             Some(work) if !main.is_ancestor(&work, &target).await? => Some(work),
             Some(_) | None => None,
         };

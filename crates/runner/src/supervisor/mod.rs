@@ -27,6 +27,7 @@ pub use self::workspaces::PreparedWorkspace;
 use self::executor::Executor;
 use self::reporter::Reporter;
 use crate::host::RunnerHost;
+use crate::shim::Durability;
 
 /// How often leases are renewed (S2): a third of the least that they last.
 const LEASE_RENEWAL: Duration = Duration::from_secs(20);
@@ -279,7 +280,7 @@ impl Supervisor {
         };
         if self.status.as_ref().is_none_or(|known| !same(known)) {
             // It only explains; a disk that is full must not stop the runner.
-            let _ = crate::shim::write_whole(&self.inner.host.paths.status(), &status);
+            let _ = crate::shim::write_whole(&self.inner.host.paths.status(), &status, Durability::UntilRestart);
             self.status = Some(status);
         }
     }

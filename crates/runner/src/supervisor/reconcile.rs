@@ -322,11 +322,16 @@ impl Mine {
                 self.claiming.remove(offer);
                 self.refused.insert(offer.clone(), now + CLAIM_AGAIN);
             }
-            Message::Adopted { session, running } => {
-                let phase = if *running { Phase::Running } else { Phase::Ended };
-                self.change(*session, |session| session.phase = phase);
+            Message::Adopted { session, running: true } => {
+                self.change(*session, |session| session.phase = Phase::Running);
             }
-            Message::Ended { session } => self.change(*session, |session| session.phase = Phase::Ended),
+            // Its end is being told.
+            Message::Adopted { running: false, .. } => {}
+            Message::Ended { session } => self.change(*session, |session| {
+                if matches!(session.phase, Phase::Running | Phase::Adopting) {
+                    session.phase = Phase::Ended;
+                }
+            }),
             Message::Examined { session, outcome } => self.examined(*session, outcome, wanted, now),
             Message::TargetChecked => self.checking_target = false,
         }

@@ -12,8 +12,6 @@ pub(super) struct MergeCandidate {
     /// The commit to be checked; `None` if it does not merge.
     pub(super) commit: Option<String>,
     pub(super) conflicts: Option<Vec<String>>,
-    /// The commits that it adds.
-    pub(super) commits: u32,
     /// Files that differ from the target.
     pub(super) changed: Vec<String>,
     /// Those of them that it does not remove.
@@ -27,8 +25,6 @@ impl MergeCandidate {
         target: &str,
         head: &str,
     ) -> Result<Self, VerifyError> {
-        let count = main.run(&["rev-list", "--count", &format!("{target}..{head}"), "--"]).await?;
-        let commits = count.parse().unwrap_or(0);
         let merge = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, head];
         let output = main.output(&merge).await?;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -42,7 +38,7 @@ impl MergeCandidate {
                 // What it would change, as far as that can be said.
                 let changed = diff(main, &format!("{target}...{head}")).await?;
                 let present = changed.present();
-                return Ok(Self { commit: None, conflicts: Some(files), commits, changed: changed.all(), present });
+                return Ok(Self { commit: None, conflicts: Some(files), changed: changed.all(), present });
             }
             _ => {
                 let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -60,7 +56,7 @@ impl MergeCandidate {
         let commit = main.run(&commit).await?;
         let changed = diff(main, &format!("{target}..{commit}")).await?;
         let present = changed.present();
-        Ok(Self { commit: Some(commit), conflicts: None, commits, changed: changed.all(), present })
+        Ok(Self { commit: Some(commit), conflicts: None, changed: changed.all(), present })
     }
 
     /// The goals of the task's type that it does not meet (V5).

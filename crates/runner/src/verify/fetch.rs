@@ -19,6 +19,8 @@ pub(crate) struct Fetched {
     /// Its last commit, and that commit's tree.
     pub(crate) head: String,
     pub(crate) tree: String,
+    /// How many commits it adds to the target.
+    pub(crate) commits: u32,
 }
 
 impl Examiner<'_> {
@@ -32,14 +34,21 @@ impl Examiner<'_> {
         };
         let Some(head) = head else { return Ok(None) };
         let tree = self.main().run(&["rev-parse", "--verify", &format!("{head}^{{tree}}")]).await?;
-        Ok(Some(Fetched { base, head, tree }))
+        let range = format!("{}..{head}", self.target_ref());
+        let commits = self.main().run(&["rev-list", "--count", &range, "--"]).await?.parse().unwrap_or(0);
+        Ok(Some(Fetched { base, head, tree, commits }))
     }
 
     /// Commits what the agent left uncommitted (V4), inside the sandbox, and fetches the commits. They come
     /// as a bundle: a file that can hold nothing but objects, which git checks.
     async fn fetch_from_workspace(&self, base: &str) -> Result<String, VerifyError> {
         let (main, workspace) = (self.main(), self.workspace());
-        let target = self.target().await?;
+        // An examination that was broken off may have left a lock; that is not the agent's fault.
+        workspace.unlock();
+        let (reference, branch) = (self.refs().work(), branch_ref(&self.order.task.branch));
+        let mut known = main.refs(&[&self.target_ref(), &reference, &branch]).await?;
+        let missing = || VerifyError::NoTarget(self.order.settings.target_branch.clone());
+        let target = known.remove(&self.target_ref()).ok_or_else(missing)?;
         let action = WorkspaceAction::BundleCommits {
             message: self.order.task.title.clone(),
             scope: self.order.agent.scope.clone(),
@@ -56,8 +65,7 @@ impl Examiner<'_> {
         let request = WorkspaceRequest { action, author: Author::of(&self.order.agent), out: directory.join("out") };
         let reply = sandbox.run(&directory, &request, self.cancellation).await?;
         let out = request.out;
-        let reference = self.refs().work();
-        let before = main.commit(&reference).await;
+        let before = known.remove(&reference);
         let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if reply.bundled {
             if !workspace_git::is_bundle(&out) {
@@ -98,14 +106,13 @@ impl Examiner<'_> {
             main.run(&["update-ref", &reference, before.as_deref().unwrap_or(base)]).await?;
             return Err(unreadable(format!("its commits have no history in common with {base}")));
         }
-        self.update_branch(&main, base, before.as_deref(), &head).await;
+        self.update_branch(&main, base, known.remove(&branch), before.as_deref(), &head).await;
         Ok(head)
     }
 
     /// The branch in the user's repository follows, unless somebody else has moved it.
-    async fn update_branch(&self, main: &AsyncGit, base: &str, before: Option<&str>, head: &str) {
+    async fn update_branch(&self, main: &AsyncGit, base: &str, now: Option<String>, before: Option<&str>, head: &str) {
         let branch = branch_ref(&self.order.task.branch);
-        let now = main.commit(&branch).await;
         if now.as_deref().is_some_and(|now| Some(now) != before && now != base) {
             tracing::info!(branch = %self.order.task.branch, "the branch was moved by somebody else, and is left alone");
             return;
@@ -157,7 +164,9 @@ impl WorkspaceSandbox<'_> {
         let (exit, log) = host.run(job, settings, cancellation).await?;
         let unreadable = |reason| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if exit.end.reason == EndReason::Exited && exit.end.exit_code == Some(0) {
-            return workspace_git::read_reply(out).map_err(|error| unreadable(error.to_string()));
+            let reply = workspace_git::read_reply(out).map_err(|error| unreadable(error.to_string()))?;
+            git::Git::add_time_spent(std::time::Duration::from_micros(reply.git_micros));
+            return Ok(reply);
         }
         let said = String::from_utf8_lossy(&log.tail(2000).bytes).trim().to_owned();
         let reason = exit.end.error.unwrap_or(said);

@@ -17,11 +17,21 @@ pub(crate) enum MoveOutcome {
 }
 
 impl Examiner<'_> {
-    pub(crate) async fn move_target(&self, target: &str, commit: &str) -> Result<MoveOutcome, VerifyError> {
+    /// Moves the target to a commit that has the work in it. `head` is the work's last commit, if that is known.
+    pub(crate) async fn move_target(
+        &self,
+        target: &str,
+        commit: &str,
+        head: Option<&str>,
+    ) -> Result<MoveOutcome, VerifyError> {
         let main = self.main();
         // Recorded before the target moves: after a crash it tells what was being merged.
         let refs = self.refs();
-        let Some(head) = main.commit(&refs.work()).await else { return Ok(MoveOutcome::TargetChanged) };
+        let head = match head {
+            Some(head) => Some(head.to_owned()),
+            None => main.commit(&refs.work()).await,
+        };
+        let Some(head) = head else { return Ok(MoveOutcome::TargetChanged) };
         let intent = format!("update {} {commit}\nupdate {} {head}\n", refs.merged(), refs.merged_work());
         main.run_with(&["update-ref", "--stdin"], &intent).await?;
         let moved = match self.checked_out().await? {
@@ -32,7 +42,8 @@ impl Examiner<'_> {
             return Ok(moved);
         }
         let now = self.target().await?;
-        Ok(if main.is_ancestor(commit, &now).await? { MoveOutcome::Moved } else { MoveOutcome::TargetChanged })
+        let there = now == commit || main.is_ancestor(commit, &now).await?;
+        Ok(if there { MoveOutcome::Moved } else { MoveOutcome::TargetChanged })
     }
 
     /// The user's working tree that has the target checked out.

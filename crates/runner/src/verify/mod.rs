@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use board::{Merge, WorkspaceFacts};
 use dispatch::ExamineOrder;
-use git::merged::{FoundBy, Placement, placement};
+use git::merged::{Placement, placement_by_commits};
 use git::{AsyncGit, GitError, TaskRefs, branch_ref};
 use tokio_util::sync::CancellationToken;
 
@@ -101,14 +101,17 @@ impl Examiner<'_> {
 
     /// What the target would be with this work, as far as that is known without running anything.
     pub(crate) async fn look(&self, fetched: &Fetched, target: &str) -> Result<WorkspaceFacts, VerifyError> {
-        if let Some(facts) = self.merged_before(fetched, target).await? {
+        let candidate = MergeCandidate::make(&self.main(), self.order, target, &fetched.head).await?;
+        // Work that is in the target changes nothing there any more, or collides with what came after it.
+        if (candidate.changed.is_empty() || candidate.conflicts.is_some())
+            && let Some(facts) = self.merged_before(fetched, target).await?
+        {
             return Ok(facts);
         }
-        let candidate = MergeCandidate::make(&self.main(), self.order, target, &fetched.head).await?;
         let writable = crate::scope::Writable::new(&self.order.agent.scope, &self.workspace().client_files);
         let outside_scope = candidate.changed.iter().filter(|path| !writable.allows(path)).cloned().collect();
         Ok(WorkspaceFacts {
-            commits: candidate.commits,
+            commits: fetched.commits,
             goals_unmet: candidate.goals_unmet(self.order),
             changed: candidate.changed.clone(),
             outside_scope,
@@ -135,11 +138,9 @@ impl Examiner<'_> {
             refs: self.refs(),
             reported_merges: Some(self.order.reported_merges.clone()),
         };
-        let commit = match main.call(move |git| placement(git, &work)).await? {
-            Placement::InTarget { commit, found_by: FoundBy::Record | FoundBy::Ancestry } => commit,
-            Placement::InTarget { found_by: FoundBy::Squash, .. }
-            | Placement::NoOwnCommits
-            | Placement::NotInTarget => return Ok(None),
+        let commit = match main.call(move |git| placement_by_commits(git, &work)).await? {
+            Placement::InTarget { commit, .. } => commit,
+            Placement::NoOwnCommits | Placement::NotInTarget => return Ok(None),
         };
         // The task was reopened, and nothing was added to what was merged then.
         if self.order.reported_merges.contains(&commit) {

@@ -82,6 +82,37 @@ pub fn run(seed: u64, plan: Plan) -> Result<Stats, Violation> {
     runtime.block_on(schedule(seed, plan))
 }
 
+/// Many one-shot agents change the same file and resolve every conflict: all must land, each with at most three
+/// conflicts (V11). The order in which they act is random.
+pub fn run_collision(seed: u64, tasks: u32) -> Result<Stats, Violation> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without IO can always be built");
+    runtime.block_on(collision(seed, tasks))
+}
+
+async fn collision(seed: u64, tasks: u32) -> Result<Stats, Violation> {
+    let violation = |step| move |invariant| Violation { seed, step, invariant };
+    let mut world = World::colliding(seed, tasks).await;
+    let mut invariants = Invariants::new(&world);
+    for step in 0..tasks * 2_000 {
+        let moved = if step % 5 == 4 {
+            world.step_without_faults().await
+        } else {
+            world.one_acts().await;
+            true
+        };
+        invariants.check(&world).await.map_err(violation(step))?;
+        if !moved {
+            invariants.all_landed(&world, 3).map_err(violation(step))?;
+            return Ok(world.stats());
+        }
+    }
+    Err(violation(tasks * 2_000)(format!("not all landed\n{}", invariants.describe(&world))))
+}
+
 async fn schedule(seed: u64, plan: Plan) -> Result<Stats, Violation> {
     let violation = |step| move |invariant| Violation { seed, step, invariant };
     let mut world = World::new(seed).await;

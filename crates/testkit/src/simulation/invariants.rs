@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use board::{
     Action, Actor, Board, CheckOutcome, Completion, Event, EventKind, Kind, Merge, Mode, Outcome, Party, Purpose,
-    RunnerView, Seq, SessionStatus, Settings, Status, Task, TaskId, Timestamp, Verdict, apply, lifecycle, staffing,
-    why,
+    Rejection, RunnerView, Seq, SessionStatus, Settings, Status, Task, TaskId, Timestamp, Verdict, apply, lifecycle,
+    staffing, why,
 };
 use control::{Decider as _, Project};
 use store::EventLog as _;
@@ -261,6 +261,24 @@ impl Invariants {
             if stuck {
                 let all = describe_tasks(board, now);
                 return Err(format!("{} is in progress for ever\n{all}\n{}", task.id, world.describe_runner()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every task that was not cancelled is done, with at most so many conflicts on the way.
+    pub(super) fn all_landed(&self, world: &World, most: usize) -> Result<(), String> {
+        for task in self.replayed.tasks.values().filter(|task| task.status != Status::Cancelled) {
+            let collided = |event: &&Event| match &event.what {
+                EventKind::Judged { session, verdict: Some(Verdict::Rejected(Rejection::Conflict { .. })) } => {
+                    task.sessions.contains(session)
+                }
+                _ => false,
+            };
+            let conflicts = self.recent.iter().filter(collided).count();
+            if task.status != Status::Done || conflicts > most {
+                let what = format!("{} is {} after {conflicts} conflicts", task.id, task.status);
+                return Err(format!("{what}\n{}", self.describe(world)));
             }
         }
         Ok(())

@@ -238,12 +238,14 @@ impl World {
             }
             None => {
                 self.happened(&Message::Adopted { session: id, running: false });
+                let lost = Message::Ended { session: id };
                 let (generation, number) = (state.generation, state.facts + 1);
                 let fact = Fact::Exit { end: ProcessEnd::because(EndReason::Lost), usage: None };
                 let report = FactReport { session: id, generation, number, fact };
                 // If nobody hears it, the next look finds the session again.
-                if self.dispatch().report(&report).await.is_err() {
-                    self.runner.mine.sessions.remove(&id);
+                match self.dispatch().report(&report).await {
+                    Ok(()) => self.happened(&lost),
+                    Err(_) => drop(self.runner.mine.sessions.remove(&id)),
                 }
             }
         }

@@ -33,6 +33,8 @@ pub(super) struct World {
     pub(super) repository: Repository,
     spawned: u32,
     faults_over: bool,
+    /// All work changes the same file.
+    colliding: bool,
     stats: Stats,
 }
 
@@ -52,6 +54,7 @@ impl World {
             repository: Repository::default(),
             spawned: 0,
             faults_over: false,
+            colliding: false,
             stats: Stats::default(),
             rng: ChaCha8Rng::seed_from_u64(rng.random()),
         };
@@ -60,6 +63,39 @@ impl World {
         world.set_up(&mut rng).await;
         world.store.set_faults(Faults::On);
         world
+    }
+
+    /// Tasks of one-shot agents that all change the same file, and no faults.
+    pub(super) async fn colliding(seed: u64, tasks: u32) -> Self {
+        let mut world = Self::new(seed).await;
+        world.store.set_faults(Faults::Off);
+        world.faults_over = true;
+        let board = world.board();
+        for task in board.tasks.keys() {
+            world.submit_as_owner(agents::move_to(*task, Status::Cancelled)).await;
+        }
+        let mut settings = (*board.settings).clone();
+        settings.completion = Completion::Merged;
+        settings.limits = Limits::default();
+        world.submit_as_owner(Command::Configure { settings: Box::new(settings) }).await;
+        for n in 0..tasks {
+            let task = NewTask { assignee: Some(name("once")), ..NewTask::titled(format!("collide {n}")) };
+            world.submit_as_owner(Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await;
+            let id = world.board().tasks.keys().next_back().copied().expect("it was just created");
+            world.submit_as_owner(agents::move_to(id, Status::InProgress)).await;
+        }
+        world.colliding = true;
+        world
+    }
+
+    /// Somebody does one thing.
+    pub(super) async fn one_acts(&mut self) {
+        match self.rng.random_range(0..4) {
+            0 => drop(self.runner_acts().await),
+            1 => self.agent_acts().await,
+            2 => drop(self.collect_exits().await),
+            _ => self.examination_goes_on().await,
+        }
     }
 
     async fn server(&self, lifetime: ProcessLifetime) -> Project {
@@ -311,7 +347,7 @@ impl World {
     fn work(&mut self, process: &Process) {
         let Some(task) = process.task else { return };
         if self.faults_over {
-            let file = self.rng.random_range(0..2);
+            let file = if self.colliding { 0 } else { self.rng.random_range(0..2) };
             self.repository.work_well(task, &[file]);
         } else {
             self.repository.work_somehow(task, &mut self.rng);

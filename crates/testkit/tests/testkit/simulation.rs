@@ -1,9 +1,9 @@
 //! Do thousands of schedules keep every invariant?
 //!
-//! 500 schedules are the same in every run; 1,500 are fresh ones. `SAIHAI_SEED` repeats those.
+//! 500 schedules are the same in every run; 2,000 are fresh ones. `SAIHAI_SEED` repeats those.
 
 use testkit::seed::Seed;
-use testkit::simulation::{Plan, Stats, run};
+use testkit::simulation::{Plan, Stats, run, run_collision};
 
 /// Schedules of each test. Four tests of one thread each, so that the runner of the tests can spread them.
 const SCHEDULES: u64 = 500;
@@ -28,7 +28,7 @@ fn fresh_schedules_keep_every_promise(part: u64, test: &str) {
     keep_every_promise(seed.value() + part * SCHEDULES);
 }
 
-/// T1, N6, E1, E2, S1, L8, G3, F40: no double claim, no `done` without evidence, every task has a
+/// T1, T5, N6, E1, E2, S1, L8, R12, V10, V12, G3, F40, F125: no double claim, no `done` without evidence, every task has a
 /// mover or a reason, fuel is bounded, replay equals live, and everything comes to rest.
 #[test]
 fn the_same_five_hundred_schedules_keep_every_promise() {
@@ -51,6 +51,25 @@ fn fresh_schedules_keep_every_promise_2() {
 #[test]
 fn fresh_schedules_keep_every_promise_3() {
     fresh_schedules_keep_every_promise(2, "simulation::fresh_schedules_keep_every_promise_3");
+}
+
+/// T1
+#[test]
+fn fresh_schedules_keep_every_promise_4() {
+    fresh_schedules_keep_every_promise(3, "simulation::fresh_schedules_keep_every_promise_4");
+}
+
+/// V11, A5, F101: agents that change the same file and resolve every conflict all land, each with at most three
+/// conflicts, in whatever order they act.
+#[test]
+fn work_that_collides_all_lands() {
+    let seed = Seed::for_test("testkit", "simulation::work_that_collides_all_lands");
+    for number in 0..150 {
+        for tasks in [2, 5, 12] {
+            let stats = run_collision(seed.value() + number, tasks).unwrap_or_else(|violation| panic!("{violation}"));
+            assert!(stats.done >= tasks, "{stats:?}");
+        }
+    }
 }
 
 /// T1: a failure prints its seed, and that seed reproduces it, because a seed is the whole schedule.

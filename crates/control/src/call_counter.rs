@@ -8,8 +8,10 @@ use board::{Board, NextAction, Seq, SessionId, Span, Timestamp, calls_left};
 
 use crate::cached_answer::{CachedAnswer, Call};
 
-/// Calls of one session are written when there are this many,
+/// Calls of one session are written when there are this many, or this part of what a session has left: several servers
+/// that count apart must not grant it much more than its limit together,
 const MOST: u32 = 1_024;
+const PART_OF_LEFT: u32 = 8;
 /// or with the first call after this time, so that the "last call" on the board is not older.
 const AT_LEAST_EVERY: Span = Span::seconds(1);
 /// Above this many sessions, entries of sessions that are over are dropped.
@@ -73,8 +75,9 @@ impl CallCounter {
         let known = sessions.entry(session).or_default();
         let pending = known.pending.get_or_insert(PendingCalls { calls: 0, repeated: None, since: now });
         pending.add(call);
-        let spent = board.session(session).is_ok_and(|session| calls_left(board, session) <= pending.total());
-        let due = pending.total() >= MOST || now - pending.since >= AT_LEAST_EVERY;
+        let left = board.session(session).map_or(u32::MAX, |session| calls_left(board, session));
+        let spent = left <= pending.total();
+        let due = pending.total() >= MOST.min((left / PART_OF_LEFT).max(1)) || now - pending.since >= AT_LEAST_EVERY;
         match known.pending.take_if(|_| spent || due) {
             Some(pending) if spent => Flush::Now(pending),
             Some(pending) => Flush::Soon(pending),

@@ -220,7 +220,9 @@ impl Invariants {
         for session in board.sessions.values() {
             let slack = board.settings.limits.max_children_ever + 10;
             if session.calls > board.settings.limits.max_calls + slack {
-                return Err(format!("{} made {} calls", session.id, session.calls));
+                let of = |event: &&Event| event.by == Actor::Session(session.id);
+                let made: Vec<_> = self.recent.iter().filter(of).map(|event| format!("{:?}", event.what)).collect();
+                return Err(format!("{} made {} calls\n{}", session.id, session.calls, made.join("\n")));
             }
             if session.messages > board.settings.limits.max_messages {
                 return Err(format!("{} sent {} messages", session.id, session.messages));

@@ -161,8 +161,8 @@ pub fn say_waiting(waiting: &Waiting, language: Language) -> String {
         }
         Waiting::TargetRed { commit, checks } => say(
             phrase(
-                "the target itself fails {0} at {1}; mend it, or add a task with --repairs target",
-                "対象ブランチ自体が {1} で {0} に失敗しています。直すか、--repairs target のタスクを追加してください",
+                "the target itself fails {0} at {1}; mend it, or add a task with --repairs-target",
+                "対象ブランチ自体が {1} で {0} に失敗しています。直すか、--repairs-target のタスクを追加してください",
             ),
             &[&list(checks), &&commit[..commit.len().min(10)]],
         ),

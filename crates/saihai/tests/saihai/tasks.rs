@@ -218,3 +218,18 @@ fn adding_again_with_the_same_key_adds_nothing() {
     assert_eq!(world.json(&add), world.json(&add));
     assert_eq!(world.ok(&["task", "list", "--quiet"]), "tsk_1");
 }
+
+/// L12: several ids are taken wherever one is; what is refused is told at the end, and the others are done.
+#[test]
+fn several_tasks_are_moved_at_once() {
+    let world = World::new();
+    let tasks: Vec<_> = ["one", "two", "three"].map(|title| world.task(title)).into();
+    let each: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let blocked = world.json(&[&["task", "block", "--reason", "wait"], &each[..]].concat());
+    assert_eq!(blocked.as_array().unwrap().len(), 3);
+    world.ok(&["task", "unblock", each[0]]);
+    let refused = world.run(&[&["task", "unblock"], &each[..]].concat());
+    assert_eq!(refused.code, 6, "{refused:?}");
+    assert!(refused.stdout.contains(each[1]) && refused.stdout.contains(each[2]), "{refused:?}");
+    assert!(refused.stderr.contains(each[0]), "{refused:?}");
+}

@@ -27,12 +27,6 @@ impl Stop {
             &wire::Session::from(session),
             || vec![id.to_string()],
             || {
-                if !session.is_live() {
-                    return opened.say(
-                        format!("{id} did not answer and was ended; its task can be started again."),
-                        format!("{id} は応答がなかったため終了しました。タスクは再開できます。"),
-                    );
-                }
                 let then = match session.task() {
                     Some(task) if !self.restart => opened.say(
                         format!(" {task} is blocked; `saihai task unblock {task}` lets it go on."),
@@ -40,6 +34,12 @@ impl Stop {
                     ),
                     Some(_) | None => String::new(),
                 };
+                if !session.is_live() {
+                    return opened.say(
+                        format!("{id} did not answer and was ended.{then}"),
+                        format!("{id} は応答がなかったため終了しました。{then}"),
+                    );
+                }
                 if matches!(session.driver, board::Driver::Runner { .. }) {
                     return opened.say(
                         format!("{id} is told to stop; `saihai up` ends its process.{then}"),

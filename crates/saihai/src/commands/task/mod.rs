@@ -118,11 +118,14 @@ async fn change_each(
         let receipt = opened.submit(command(*id)).await?;
         return print_changed(context, opened, &receipt, *id);
     }
-    let (mut changed, mut refused) = (Vec::new(), None);
+    let (mut changed, mut refused) = (Vec::new(), None::<Failure>);
     for id in ids {
         match opened.submit(command(*id)).await {
             Ok(receipt) => changed.extend(receipt.after.task(*id).ok().map(wire::Task::from)),
-            Err(failure) => refused = refused.or(Some(failure)),
+            Err(failure) => match &mut refused {
+                Some(first) => first.message = format!("{} {}", first.message, failure.message),
+                None => refused = Some(failure),
+            },
         }
     }
     let line =

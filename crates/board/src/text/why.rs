@@ -4,6 +4,7 @@ use super::refusals::say_obstacle;
 use super::{Phrase, list, phrase};
 use crate::Language;
 use crate::coordination::Reason;
+use crate::evidence::Rejection;
 use crate::examination::Waiting;
 use crate::obstacle::Obstacle;
 use crate::text::instructions::feedback;
@@ -124,6 +125,13 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                 "失敗しました: {0}。{1} が再試行（`saihai task retry {3}`、エージェントは残り {2} 回）または中止できます。",
             ),
             &[reason, mover, retries_left, &task],
+        ),
+        Line::SentBack { why: why @ Rejection::Conflict { .. }, .. } => say(
+            phrase(
+                "It was sent back for a conflict, which costs no attempt. {0}",
+                "競合のため差し戻されました（試行回数には数えません）。{0}",
+            ),
+            &[&feedback(why, language)],
         ),
         Line::SentBack { why, attempts, most } => say(
             phrase("Attempt {1} of {2} was rejected. {0}", "{2} 回中 {1} 回目の試みが差し戻されました。{0}"),

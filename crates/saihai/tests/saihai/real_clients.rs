@@ -309,7 +309,7 @@ async fn is_rate_limited(setup: ClientSetup) {
     let parked = format!("{} is rate limited until {}", setup.client, staffing_of["until"].as_str().unwrap());
     fixture.until(&parked, || fixture.up.output().contains(&parked).then_some(()));
     let why = fixture.world.ok(&["task", "why", &task]);
-    assert!(why.contains("its next session waits until"), "{why}");
+    assert!(why.contains("its next session waits for"), "{why}");
     fixture.nothing_else_changed();
 }
 

@@ -150,8 +150,8 @@ async fn work(
                     wait_for(client, SUBTASKS[0].title).await?;
                     write(subtask, false)?;
                 }
-                // It may also have been sent back without any of her changes.
-                "chloe" => {
+                // It may be a conflict, whoever of them was merged first; or nothing of the work was there at all.
+                _ if sent_back => {
                     resolve()?;
                     write(subtask, sent_back)?;
                 }

@@ -57,7 +57,10 @@ pub(super) async fn run(
     let claimed = Claimed { spawn: claim.spawn, credential };
     // A launch is never broken off half-way: git would go on in the workspace, or the shim would start the client
     // although the session is over. What is stopped meanwhile does not start, or is stopped at once.
-    let launched = match inner.prepare(&order, &claimed, &mut numbers).await {
+    // What a launch needs is not kept while the agent works.
+    let prepared = Box::pin(inner.prepare(&order, &claimed, &mut numbers)).await;
+    drop((order, claimed));
+    let launched = match prepared {
         Ok(_) if stop_handle.stopped.is_cancelled() => {
             Err(ExitRecord::because(EndReason::Stopped, "stopped before it ran"))
         }

@@ -263,13 +263,12 @@ pub(crate) fn verdict_by_end(board: &Board, session: &Session, task: &Task, end:
             && task.assignee.as_ref() == Some(&session.agent)
             && !task.is_settled()
             && task.status != Status::Failed;
-        return if kept && not_now(board, task).is_some() {
-            None
-        } else if kept {
-            judge(&evidence, &policy)
-        } else {
-            stopped
-        };
+        if !kept {
+            return stopped;
+        }
+        if not_now(board, task).is_some() {
+            return None;
+        }
     }
     judge(&evidence, &policy)
 }

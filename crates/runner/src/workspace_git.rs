@@ -70,7 +70,7 @@ pub(crate) struct WorkspaceReply {
     /// Left uncommitted: not in scope, or with conflict markers in it.
     pub(crate) left: Vec<String>,
     pub(crate) bundled: bool,
-    /// How long git took for it, as the process says that an agent might have replaced: only measured by.
+    /// How long git took for it. An agent could falsify it, so it serves measurements only.
     #[serde(default)]
     pub(crate) git_micros: u64,
 }

@@ -17,6 +17,7 @@ mod command;
 mod coordination;
 mod cycles;
 mod event;
+mod event_numbers;
 mod evidence;
 mod examination;
 mod fact;
@@ -60,6 +61,7 @@ pub use board::Board;
 pub use command::{Command, DependsOn, Destination, NewTask};
 pub use coordination::{Action, Reason, Staffing};
 pub use event::{BadEvent, CreatedTask, Event, EventKind, TaskEdit};
+pub use event_numbers::EventNumbers;
 pub use evidence::{
     CheckOutcome, CheckResult, DodResult, EndReason, Examination, Inconclusive, Merge, ProcessEnd, Rejection,
     TargetChecks, Usage, VendorTrouble, Verdict, WorkspaceFacts,

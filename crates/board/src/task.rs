@@ -1,9 +1,9 @@
 //! What is a task?
 
-use imbl::Vector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::event_numbers::EventNumbers;
 use crate::evidence::Rejection;
 use crate::session::CompletionReport;
 use crate::words::words;
@@ -186,7 +186,7 @@ pub struct Task {
     /// Every session of it, oldest first.
     pub sessions: Vec<SessionId>,
     /// Every event about it, oldest first.
-    pub events: Vector<Seq>,
+    pub events: EventNumbers,
 }
 
 impl Task {

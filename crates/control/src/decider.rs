@@ -75,7 +75,7 @@ impl Decider for Board {
     }
 
     fn snapshot_every(&self) -> Seq {
-        // A task keeps the numbers of its events, so the snapshot grows with them too, only less.
+        // The snapshot has the number of each event too, in a byte or two.
         let size = (self.tasks.len() + self.sessions.len() + self.messages.len()) as Seq;
         (size / 8 + self.seq / 64).max(1_000)
     }

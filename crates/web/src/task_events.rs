@@ -14,8 +14,8 @@ pub(super) async fn newest_events(
     before: Seq,
     limit: usize,
 ) -> Result<Vec<(Seq, Event)>, ControlError> {
-    let mut wanted: Vec<Seq> = task.events.iter().rev().copied().skip_while(|seq| *seq >= before).take(limit).collect();
-    wanted.reverse();
+    let earlier: Vec<Seq> = task.events.iter().take_while(|seq| *seq < before).collect();
+    let wanted = &earlier[earlier.len().saturating_sub(limit)..];
     let mut found = Vec::with_capacity(wanted.len());
     for run in wanted.chunk_by(|one, next| next - one <= GAP) {
         let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };

@@ -214,11 +214,7 @@ impl Fold<'_> {
         let seq = self.board.seq;
         let of_session = self.event.what.session().and_then(|id| self.board.sessions.get(&id)?.task());
         for task in self.event.what.tasks().into_iter().chain(of_session) {
-            self.task(task, |task| {
-                if task.events.last() != Some(&seq) {
-                    task.events.push_back(seq);
-                }
-            });
+            self.task(task, |task| task.events.add(seq));
         }
     }
 

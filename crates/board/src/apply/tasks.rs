@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use imbl::Vector;
-
 use super::Fold;
 use crate::event::{CreatedTask, TaskEdit};
+use crate::event_numbers::EventNumbers;
 use crate::task::{Block, Conclusion, Kind, Status, Task, Used, Watermarks};
 use crate::{AgentId, Generation, Party, TaskId};
 
@@ -86,7 +85,7 @@ impl Fold<'_> {
             updated_at: at,
             status_at: at,
             sessions: Vec::new(),
-            events: Vector::new(),
+            events: EventNumbers::default(),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn check(board: &Board, log: &[Event]) {
         let sessions: Vec<_> = board.sessions_of(task).map(|session| session.id).collect();
         let found = board.sessions.values().filter(|session| session.task() == Some(*id)).map(|session| session.id);
         assert_eq!(sessions, found.collect::<Vec<_>>(), "{id}");
-        assert!(task.events.iter().eq(&about[id]), "{id}: {:?}", task.events);
+        assert!(task.events.iter().eq(about[id].iter().copied()), "{id}: {:?}", task.events);
     }
     let mut live: Vec<_> = board.all_live_sessions().map(|session| session.id).collect();
     live.sort();

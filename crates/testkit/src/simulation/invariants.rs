@@ -73,10 +73,10 @@ impl Invariants {
 
     /// The last events about a task, for finding the cause of a failure.
     fn events_of(&self, task: &Task) -> String {
-        let first = task.events.len().saturating_sub(60);
-        let seqs = task.events.iter().skip(first);
+        let seqs: Vec<_> = task.events.iter().collect();
+        let seqs = &seqs[seqs.len().saturating_sub(60)..];
         let line = |seq: &Seq| format!("{seq} {:?}", self.recent.get(*seq as usize - 1).map(|event| &event.what));
-        seqs.map(line).collect::<Vec<_>>().join("\n")
+        seqs.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// Work is merged as often as it is done, and never twice (V12).

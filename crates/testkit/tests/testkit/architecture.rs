@@ -28,7 +28,7 @@ const LAYERED: [&str; 10] =
     ["board", "store", "git", "dispatch", "control", "definitions", "server", "mcp", "web", "runner"];
 
 /// What the modules of `board` are about: data, …
-const NOUNS: [&str; 23] = [
+const NOUNS: [&str; 24] = [
     "action",
     "actor",
     "agent",
@@ -36,6 +36,7 @@ const NOUNS: [&str; 23] = [
     "command",
     "coordination",
     "event",
+    "event_numbers",
     "evidence",
     "fact",
     "field",

@@ -21,8 +21,8 @@ use crate::bench_project::{add_tasks, configure, move_to, owner, project_id, wor
 const CLIENTS: u32 = 8;
 const TASKS: usize = 10_000;
 /// Many short ones, so that a change in the machine's speed affects both.
-const ROUNDS: u32 = 20;
-const ROUND_TIME: Duration = Duration::from_millis(500);
+const ROUNDS: u32 = 80;
+const ROUND_TIME: Duration = Duration::from_millis(200);
 /// Every so many answers one is looked at: what the clients do is not what is measured.
 const LOOK_AT: u32 = 64;
 

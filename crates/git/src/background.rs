@@ -7,10 +7,18 @@ use std::path::PathBuf;
 use std::process::Output;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use crate::command::Git;
 use crate::error::GitError;
 use crate::kill_switch::KillSwitch;
 use crate::queries::Layout;
+
+/// How many threads of a process run git at once; others wait. More than a few only compete for processors and disk,
+/// and each thread keeps its memory for a while.
+const MOST_AT_ONCE: usize = 16;
+
+static TURNS: Semaphore = Semaphore::const_new(MOST_AT_ONCE);
 
 /// [`Git`] for async callers, command for command.
 #[derive(Clone, Debug)]
@@ -46,7 +54,13 @@ impl AsyncGit {
         let switch = KillOnDrop(Arc::default());
         let mut git = self.0.clone();
         git.kill_switch = Some(Arc::clone(&switch.0));
-        let done = tokio::task::spawn_blocking(move || commands(&git)).await;
+        let turn = TURNS.acquire().await.map_err(io::Error::other)?;
+        let done = tokio::task::spawn_blocking(move || {
+            // Kept until the commands have ended, also if nobody waits for them any more.
+            let _turn = turn;
+            commands(&git)
+        });
+        let done = done.await;
         done.unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(error) => Err(io::Error::other(error).into()),

@@ -122,11 +122,11 @@ pub fn reconcile(wanted: &Wanted, mine: &Mine, room: &Room, now: Duration) -> Pl
 
 /// Sessions of this runner that it does not know: it was started anew, or never heard that its claim was admitted.
 fn adopt(wanted: &Wanted, mine: &Mine, plan: &mut Plan) {
-    let being_claimed = |state: &SessionState| mine.claiming.values().any(|spawn| *spawn == state.spawn);
+    let claiming: BTreeSet<&SpawnId> = mine.claiming.values().collect();
     for state in &wanted.sessions {
         if state.status != SessionStatus::Verifying
             && !mine.sessions.contains_key(&state.session)
-            && !being_claimed(state)
+            && !claiming.contains(&state.spawn)
         {
             plan.steps.push(Step::Adopt { state: state.clone() });
         }
@@ -135,9 +135,12 @@ fn adopt(wanted: &Wanted, mine: &Mine, plan: &mut Plan) {
 
 /// Ends processes whose session is over or may not go on, and forgets what nobody waits for.
 fn supervise(wanted: &Wanted, mine: &Mine, now: Duration, plan: &mut Plan) {
+    let states: BTreeMap<_, _> =
+        wanted.sessions.iter().map(|state| ((state.session, state.generation), state)).collect();
+    let waiting: BTreeSet<_> = wanted.examine.iter().map(|item| (item.session, item.generation)).collect();
     for (id, session) in &mine.sessions {
-        let state = wanted.sessions.iter().find(|state| state.session == *id && state.generation == session.generation);
-        let waits = wanted.examine.iter().any(|item| item.session == *id && item.generation == session.generation);
+        let state = states.get(&(*id, session.generation)).copied();
+        let waits = waiting.contains(&(*id, session.generation));
         match session.phase {
             Phase::Adopting => {}
             Phase::Running => match state {

@@ -131,6 +131,11 @@ pub enum EventKind {
         session: SessionId,
         cause: StopCause,
     },
+    /// What the client has used since its start; each replaces the one before.
+    UsageReported {
+        session: SessionId,
+        usage: Usage,
+    },
     /// The process is over. What it means follows in `Judged`, at once or after verification.
     ProcessEnded {
         session: SessionId,
@@ -299,6 +304,7 @@ impl Event {
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
             | EventKind::StopRequested { .. }
+            | EventKind::UsageReported { .. }
             | EventKind::ProcessEnded { .. }
             | EventKind::Examined { .. }
             | EventKind::TargetChecked { .. }
@@ -351,6 +357,7 @@ impl EventKind {
             // It renews many sessions at once, and is about none of them.
             Self::LeasesRenewed { .. } => Entry::named("leases_renewed"),
             Self::StopRequested { session, .. } => of("stop_requested", session),
+            Self::UsageReported { session, .. } => of("usage_reported", session),
             Self::ProcessEnded { session, .. } => of("process_ended", session),
             Self::WorkspaceExamined { session, .. } => of("workspace_examined", session),
             Self::Examined { session, .. } => of("examined", session),

@@ -13,6 +13,8 @@ pub enum Fact {
     Running,
     /// The branch of its work, and the commit where that begins.
     Branch { branch: String, base: String },
+    /// What its client has used so far, where it tells.
+    UsageSoFar(Usage),
     /// Its process is over.
     Exit { end: ProcessEnd, usage: Option<Usage> },
     /// What was found of its work.

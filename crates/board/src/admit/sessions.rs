@@ -204,9 +204,11 @@ impl AdmitContext<'_> {
                 Some(task) => self.record_branch(task, branch, base),
                 None => Err(RefusalReason::TaskSessionOnly.into()),
             },
-            Fact::Exit { .. } if session.status == SessionStatus::Verifying => {
+            Fact::UsageSoFar(_) | Fact::Exit { .. } if session.status == SessionStatus::Verifying => {
                 Err(RefusalReason::StaleSession(id).into())
             }
+            Fact::UsageSoFar(usage) if session.usage == Some(*usage) => Ok(Vec::new()),
+            Fact::UsageSoFar(usage) => Ok(vec![EventKind::UsageReported { session: id, usage: *usage }]),
             Fact::Exit { end, usage } => self.ended(session, end, *usage),
             Fact::Examined(examination) => self.examined(session, examination),
         }

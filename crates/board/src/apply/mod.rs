@@ -78,6 +78,9 @@ impl Fold<'_> {
             EventKind::StopRequested { session, cause } => {
                 self.session(*session, |session| session.stop = Some(*cause))
             }
+            EventKind::UsageReported { session, usage } => {
+                self.session(*session, |session| session.usage = Some(*usage));
+            }
             EventKind::ProcessEnded { session, end, dod_result, artifacts, usage } => {
                 self.process_ended(*session, end, *dod_result, artifacts, *usage);
             }

@@ -121,7 +121,8 @@ impl Fold<'_> {
             session.end = Some(end.clone());
             session.dod_result = dod_result;
             session.artifacts = artifacts.to_vec();
-            session.usage = usage;
+            // A client that was ended may not have told at the end what it told before.
+            session.usage = usage.or(session.usage);
         });
         if let Some(after) = self.board.sessions.get(&id) {
             self.board.index.end_process(&before, after);

@@ -146,6 +146,7 @@ impl EventFormatter<'_> {
             | EventKind::BranchRecorded { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
+            | EventKind::UsageReported { .. }
             | EventKind::Judged { .. }
             | EventKind::ModelReported { .. }
             | EventKind::TaskFetched { .. }

@@ -3,7 +3,7 @@
 use board::{
     AgentSpec, Check, CheckOutcome, CheckResult, CheckRun, Command, Completion, Destination, EndReason, Examination,
     ExaminationStep, Fact, Inconclusive, Merge, Mode, NewTask, Outcome, ProcessEnd, Rejection, Repairs, SessionId,
-    SessionStatus, Settings, Span, Status, TaskId, TaskType, Verdict, Waiting, WorkspaceFacts, examination_step,
+    SessionStatus, Settings, Span, Status, TaskId, TaskType, Usage, Verdict, Waiting, WorkspaceFacts, examination_step,
     lifecycle::Move, target_red, waiting,
 };
 
@@ -483,6 +483,26 @@ fn r12_a_fact_that_is_told_again_changes_nothing() {
     for told in [branch, running, exit] {
         assert!(world.must(&runner(), told).is_empty());
     }
+}
+
+/// R12, G5: what a client has used is known while it runs, each report replaces the one before, and it is no progress.
+#[test]
+fn r12_usage_is_known_while_the_client_runs() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let usage = |input_tokens| Usage { input_tokens, output_tokens: 1, cost_micros: None };
+    for input_tokens in [10, 25] {
+        assert_eq!(world.fact(session, Fact::UsageSoFar(usage(input_tokens))).len(), 1);
+        assert_eq!(world.session(session).usage, Some(usage(input_tokens)));
+    }
+    assert!(world.fact(session, Fact::UsageSoFar(usage(25))).is_empty(), "nothing is new");
+    let late = world.reporting(session, Fact::UsageSoFar(usage(30)));
+    // It ends without having done anything, so nobody must take its usage for a new fact about the task (A3).
+    world.end(session, ProcessEnd::exited(0));
+    assert_eq!(world.session(session).usage, Some(usage(25)), "a client that is ended need not tell again");
+    assert!(world.task(task).not_before.is_some(), "it backs off");
+    assert_eq!(world.refused(&runner(), late), board::Code::StaleSession, "its process is over");
 }
 
 /// L12, D9: stopping a session blocks its task, also while its work is verified; `restart` does not.

@@ -28,6 +28,7 @@ fn known(what: &EventKind) -> &'static str {
         E::TaskAssigned { .. } | E::DependenciesChanged { .. } | E::TaskMoved { .. } => what.name(),
         E::BranchRecorded { .. } | E::SessionClaimed { .. } | E::SessionRunning { .. } => what.name(),
         E::LeasesRenewed { .. } | E::StopRequested { .. } | E::ProcessEnded { .. } => what.name(),
+        E::UsageReported { .. } => what.name(),
         E::Examined { .. } | E::TargetChecked { .. } => what.name(),
         E::WorkspaceExamined { .. } | E::Judged { .. } | E::ModelReported { .. } | E::TaskFetched { .. } => what.name(),
         E::ActionGiven { .. } | E::ActionRepeated { .. } | E::ActionChosen { .. } | E::CompletionReported { .. } => {
@@ -39,7 +40,7 @@ fn known(what: &EventKind) -> &'static str {
 }
 
 /// How many kinds there are, by the arms above.
-pub(crate) const KINDS: usize = 34;
+pub(crate) const KINDS: usize = 35;
 
 pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
@@ -287,5 +288,9 @@ fn about_messages() -> Vec<EventKind> {
         sent(Party::Agent(agent("w1")), Party::Owner, None),
         EventKind::MessagesShown { session: SESSION, upto: MessageId(7) },
         EventKind::MessageExpired { message: MessageId(7) },
+        EventKind::UsageReported {
+            session: SESSION,
+            usage: Usage { input_tokens: 1_200, output_tokens: 80, cost_micros: None },
+        },
     ]
 }

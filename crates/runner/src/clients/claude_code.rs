@@ -86,7 +86,11 @@ pub(super) fn read(state: &mut OutputState, event: &Value, now: Timestamp) {
         (Some("assistant"), _) if event["error"].is_string() => {
             state.waiting = failure(state, event, &event["api_error_status"], None, now);
         }
-        (Some("assistant" | "user"), _) => state.recovered(),
+        (Some("assistant"), _) => {
+            add_message(state, &event["message"]);
+            state.recovered();
+        }
+        (Some("user"), _) => state.recovered(),
         (Some("result"), _) => {
             state.usage = Some(usage(event));
             match event["is_error"].as_bool() {
@@ -121,6 +125,19 @@ fn failure(
     Some(VendorFailure::new(refusal?, said.unwrap_or_default(), now))
 }
 
+/// Adds what a message used, until the result tells the whole.
+fn add_message(state: &mut OutputState, message: &Value) {
+    let Some(id) = message["id"].as_str().filter(|id| state.counted_message.as_deref() != Some(*id)) else { return };
+    state.counted_message = Some(id.to_owned());
+    state.add_usage(usage_of_answer(&message["usage"], None));
+}
+
+fn usage_of_answer(usage: &Value, cost_micros: Option<u64>) -> Usage {
+    let input = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    let input_tokens = input.iter().map(|field| tokens(&usage[*field])).sum();
+    Usage { input_tokens, output_tokens: tokens(&usage["output_tokens"]), cost_micros }
+}
+
 /// Of all models and helpers, where that is told.
 fn usage(result: &Value) -> Usage {
     let cost_micros = micros(&result["total_cost_usd"]);
@@ -132,11 +149,6 @@ fn usage(result: &Value) -> Usage {
             let input_tokens = sum(&["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"]);
             Usage { input_tokens, output_tokens: sum(&["outputTokens"]), cost_micros }
         }
-        None => {
-            let usage = &result["usage"];
-            let input = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-            let input_tokens = input.iter().map(|field| tokens(&usage[*field])).sum();
-            Usage { input_tokens, output_tokens: tokens(&usage["output_tokens"]), cost_micros }
-        }
+        None => usage_of_answer(&result["usage"], cost_micros),
     }
 }

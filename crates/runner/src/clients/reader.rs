@@ -21,6 +21,8 @@ pub struct OutputReader {
 pub(super) struct OutputState {
     pub(super) session: Option<String>,
     pub(super) usage: Option<Usage>,
+    /// The last message whose usage was added, where one message is told in several events.
+    pub(super) counted_message: Option<String>,
     /// The failure that the client tries to get over; forgotten as soon as it does.
     pub(super) waiting: Option<VendorFailure>,
     /// The failure that the client gave up on.
@@ -67,6 +69,11 @@ impl OutputReader {
             Client::Opencode => opencode::read(&mut self.state, &event, now),
             Client::Command => {}
         }
+    }
+
+    /// What the client has used so far, where it tells.
+    pub fn usage(&self) -> Option<Usage> {
+        self.state.usage
     }
 
     /// What the output means now that the client has ended; no exit code is an end by a signal. Failures that

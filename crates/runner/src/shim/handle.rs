@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use board::EndReason;
+use board::{EndReason, Usage};
 use rustix::process::Signal;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Interest};
@@ -123,6 +123,11 @@ impl Shim {
             tracing::warn!(%error, "cannot say why a session is stopped");
         }
         self.identity.signal(Signal::TERM);
+    }
+
+    /// What its client has used so far, where it tells.
+    pub fn usage(&self) -> Option<Usage> {
+        plan::read_whole(&plan::usage_file(&self.directory))
     }
 
     /// The agent has called the server.

@@ -108,6 +108,11 @@ pub(crate) fn last_call_file(directory: &Path) -> PathBuf {
     directory.join("called")
 }
 
+/// What the client has used so far.
+pub(crate) fn usage_file(directory: &Path) -> PathBuf {
+    directory.join("usage.json")
+}
+
 pub(crate) fn log_directory(directory: &Path) -> PathBuf {
     directory.join("log")
 }

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime};
 
-use board::{EndReason, ProcessEnd, Timestamp};
+use board::{EndReason, ProcessEnd, Timestamp, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getgid, getpid, getuid, set_child_subreaper, setsid};
 use rustix::thread::UnshareFlags;
@@ -27,6 +27,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How often, and after how long each time, an exit record that cannot be written is tried again: for an hour.
 const RECORD_TRIES: u32 = 3_600;
 const RECORD_AGAIN: Duration = Duration::from_secs(1);
+
+/// What the client has used is written down at most so often.
+const WRITE_USAGE_EVERY: Duration = Duration::from_secs(1);
 
 /// A line of output that does not end is cut here.
 const LONGEST_LINE: usize = 1 << 20;
@@ -129,6 +132,8 @@ struct ClientProcess<'a> {
     err: OutputStream,
     log: LogWriter,
     reader: Option<OutputReader>,
+    /// The usage that was last written down, and when.
+    written_usage: Option<(Usage, Instant)>,
     limits: TimeLimits,
     /// Why it is being ended, and when it has to be over.
     ending: Option<(EndCause, Instant)>,
@@ -168,6 +173,7 @@ impl<'a> ClientProcess<'a> {
             err: OutputStream::new(err),
             log,
             reader: plan.client.map(OutputReader::new),
+            written_usage: None,
             limits: TimeLimits::new(plan.wall, plan.stall, Instant::now(), SystemTime::now()),
             ending: None,
             end: None,
@@ -229,8 +235,21 @@ impl<'a> ClientProcess<'a> {
         if ready[0] {
             self.read_init_message()?;
         }
-        self.enforce(Instant::now());
+        let now = Instant::now();
+        self.write_usage(now);
+        self.enforce(now);
         Ok(())
+    }
+
+    /// Writes down what the client has used so far, for the runner to report.
+    fn write_usage(&mut self, now: Instant) {
+        let Some(usage) = self.reader.as_ref().and_then(OutputReader::usage) else { return };
+        let known = self.written_usage.is_some_and(|(written, at)| written == usage || now < at + WRITE_USAGE_EVERY);
+        // The exit record tells the whole; a disk that is full must not end the client.
+        let file = plan::usage_file(&self.plan.directory);
+        if !known && plan::write_whole(&file, &usage, Durability::UntilRestart).is_ok() {
+            self.written_usage = Some((usage, now));
+        }
     }
 
     fn read_init_message(&mut self) -> io::Result<()> {

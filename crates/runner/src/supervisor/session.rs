@@ -1,6 +1,7 @@
 //! One session from its claim to the end of its process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use board::{EndReason, Fact, SessionId};
 use dispatch::{Claim, NewSecret, SessionState};
@@ -12,6 +13,9 @@ use super::launch::Claimed;
 use super::messages::Message;
 use super::reporter::FactNumbers;
 use crate::shim::{ExitRecord, Shim, ShimPlan, ShimState, Started, StopReason, kill_marked};
+
+/// How often it is looked whether a client has used more. Usage is for people and budgets, not for decisions by the second.
+const USAGE_EVERY: Duration = Duration::from_secs(5);
 
 /// Ends a session: `stop` breaks it off, `finish` counts as a good end (V2).
 #[derive(Clone, Debug, Default)]
@@ -73,7 +77,7 @@ pub(super) async fn run(
                 Ok(()) => inner.reporter.report(&mut numbers, Fact::Running).await,
                 Err(problem) => tracing::info!(%session, problem, "a client did not start"),
             }
-            watch(&started.shim, &stop_handle).await
+            inner.watch(&started.shim, &stop_handle, &mut numbers).await
         }
         Err(exit) => exit,
     };
@@ -107,7 +111,7 @@ pub(super) async fn adopt(
         Ok(ShimState::Running(shim)) => {
             let _ = messages.send(Message::Adopted { session, running: true });
             inner.reporter.report(&mut numbers, Fact::Running).await;
-            watch(&shim, &stop_handle).await
+            inner.watch(&shim, &stop_handle, &mut numbers).await
         }
         Ok(ShimState::Exited(exit)) => {
             let _ = messages.send(Message::Adopted { session, running: false });
@@ -123,16 +127,26 @@ pub(super) async fn adopt(
     let _ = messages.send(Message::Ended { session });
 }
 
-async fn watch(shim: &Shim, stop_handle: &StopHandle) -> ExitRecord {
-    tokio::select! {
-        exit = shim.ended() => return exit,
-        () = stop_handle.stopped.cancelled() => shim.stop(StopReason::Stopped),
-        () = stop_handle.finished.cancelled() => shim.stop(StopReason::Finished),
-    }
-    shim.ended().await
-}
-
 impl Inner {
+    /// Watches a process until it has ended, and reports what it uses meanwhile.
+    async fn watch(&self, shim: &Shim, stop_handle: &StopHandle, numbers: &mut FactNumbers) -> ExitRecord {
+        let mut reported = None;
+        loop {
+            tokio::select! {
+                exit = shim.ended() => return exit,
+                () = stop_handle.stopped.cancelled() => break shim.stop(StopReason::Stopped),
+                () = stop_handle.finished.cancelled() => break shim.stop(StopReason::Finished),
+                () = tokio::time::sleep(USAGE_EVERY) => {}
+            }
+            let usage = shim.usage().filter(|usage| reported != Some(*usage));
+            if let Some(usage) = usage {
+                self.reporter.report(numbers, Fact::UsageSoFar(usage)).await;
+                reported = Some(usage);
+            }
+        }
+        shim.ended().await
+    }
+
     /// Reports how a process ended, and removes what only that process needed.
     async fn ended(&self, numbers: &mut FactNumbers, exit: ExitRecord) {
         let session: SessionId = numbers.session;

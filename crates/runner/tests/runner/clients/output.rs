@@ -44,6 +44,25 @@ fn a_session_that_went_well_tells_what_it_used() {
     }
 }
 
+/// R5, R12, G5: what was used is known before the end where the client tells, and a message that is told in two
+/// events counts once.
+#[test]
+fn usage_is_known_before_the_end() {
+    for client in [Client::ClaudeCode, Client::Opencode] {
+        let path = format!("{}/tests/fixtures/{client}-done.jsonl", env!("CARGO_MANIFEST_DIR"));
+        let recording = std::fs::read_to_string(path).unwrap();
+        let mut reader = OutputReader::new(client);
+        for line in recording.lines().filter(|line| !line.contains(r#""type":"result""#)) {
+            reader.line(line.as_bytes(), NOW);
+            if client == Client::ClaudeCode {
+                reader.line(line.as_bytes(), NOW);
+            }
+        }
+        let usage = Usage { input_tokens: 200, output_tokens: 40, cost_micros: None };
+        assert_eq!(reader.usage(), Some(usage), "{client}");
+    }
+}
+
 /// A3, V2.1, F34: a refused session parks the account until the time that the vendor named.
 #[test]
 fn a_vendors_refusal_is_recognised() {

@@ -1,6 +1,7 @@
 //! Is every process that an agent started gone when its session is over, and is its end recorded as it was?
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -121,13 +122,13 @@ fn none_is_left_after_a_timeout_or_a_stall() {
     });
 }
 
-fn shim_of(team: &Team, session: u32) -> u32 {
+pub(super) fn shim_of(team: &Team, session: u32) -> u32 {
     let text = fs::read_to_string(team.run_directory(session).join("shim.json")).unwrap();
     let identity: Value = serde_json::from_str(&text).unwrap();
     u32::try_from(identity["pid"].as_u64().unwrap()).unwrap()
 }
 
-fn is_shim(pid: u32) -> bool {
+pub(super) fn is_shim(pid: u32) -> bool {
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0shim\0"))
 }
 
@@ -365,6 +366,33 @@ fn a_recycled_pid_is_left_alone() {
     wait_for("the forgotten shim to end", || (!is_shim(real)).then_some(()));
     stranger.kill().unwrap();
     stranger.wait().unwrap();
+    up.stop();
+}
+
+/// R12, G5, R5: what a client has used is on the board while it runs, and kept when it is stopped.
+#[test]
+fn usage_is_told_while_the_client_runs() {
+    let team = Team::new("true");
+    let bin = team.world.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let message = json!({
+        "type": "assistant",
+        "message": { "id": "msg_1", "content": [], "usage": { "input_tokens": 1200, "output_tokens": 34 } },
+    });
+    let client = format!("#!/bin/sh\necho '{message}'\nexec sleep 1000\n");
+    fs::write(bin.join("claude"), client).unwrap();
+    fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    let agent = json!({ "id": "solo", "mode": "one_shot", "client": "claude-code", "system_prompt": "Work." });
+    team.world.write(".saihai/agents/solo.yaml", agent.to_string());
+    team.commit("a real client's name");
+    team.start_task("Use tokens");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let up = Up::start_with(&team, &[], &[("PATH", &path), ("ANTHROPIC_API_KEY", "none")]);
+    let used = |session: &Value| session["usage"]["input_tokens"] == 1200;
+    let session = team.until_session(1, "usage", used);
+    assert_eq!((&session["status"], &session["usage"]["output_tokens"]), (&json!("running"), &json!(34)));
+    team.world.ok(&["session", "stop", "1"]);
+    assert!(used(&team.until_ended(1)));
     up.stop();
 }
 

@@ -262,6 +262,7 @@ impl Scene<'_> {
             | EventKind::SessionClaimed { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
+            | EventKind::UsageReported { .. }
             | EventKind::StopRequested { .. }
             | EventKind::ProcessEnded { .. }
             | EventKind::WorkspaceExamined { .. }

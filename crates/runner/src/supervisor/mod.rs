@@ -84,6 +84,9 @@ pub enum RunnerError {
     /// A fault of ours. Agents go on under their shims; the next runner takes over what was begun.
     #[error("a part of the runner failed: {0}")]
     Panicked(#[from] tokio::task::JoinError),
+    /// Whoever keeps the board has gone. Agents go on under their shims.
+    #[error("the board is closed: the task that writes it has ended")]
+    BoardClosed,
 }
 
 /// A project's runner.
@@ -177,6 +180,7 @@ impl Supervisor {
         // Asked again in full when the time has come for something, else when the board has changed.
         let mut after = None;
         let mut ask_at = Instant::now();
+        let mut ended = Ok(());
         loop {
             let wake_at = self.reconcile().await;
             let asked = async {
@@ -189,7 +193,10 @@ impl Supervisor {
                         after = Some(wanted.revision);
                         self.hear(wanted).await;
                     }
-                    Err(DispatchError::Closed) => break,
+                    Err(DispatchError::Closed) => {
+                        ended = Err(RunnerError::BoardClosed);
+                        break;
+                    }
                     Err(DispatchError::Unavailable(error)) => {
                         // Agents that run are still watched.
                         inner.warn(format!("cannot ask the board: {error}"));
@@ -203,7 +210,7 @@ impl Supervisor {
                 () = shutdown.cancelled() => break,
             }
         }
-        self.shut_down().await
+        self.shut_down().await.and(ended)
     }
 
     async fn hear(&mut self, wanted: Wanted) {

@@ -4,3 +4,4 @@
 
 mod clients;
 mod reconcile;
+mod supervision;

@@ -68,6 +68,14 @@ fn kill(pid: i32) {
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
 
+/// Stops a process for a while, as a closed lid or a debugger would.
+fn freeze(pid: i32, time: Duration) {
+    let pid = Pid::from_raw(pid).unwrap();
+    let _ = kill_process(pid, Signal::STOP);
+    std::thread::sleep(time);
+    let _ = kill_process(pid, Signal::CONT);
+}
+
 /// Every process of this test: they have its home in their environment.
 fn processes(world: &World) -> Vec<i32> {
     let home = world.home().to_string_lossy().into_owned();
@@ -200,6 +208,11 @@ impl RunningTeam {
 
     fn kill_random_process(&mut self, rng: &mut Lcg) -> &'static str {
         self.note_spawns();
+        let frozen_for = Duration::from_millis(rng.below(200) as u64);
+        if rng.below(6) == 0 {
+            freeze(i32::try_from(self.up.id()).unwrap(), frozen_for);
+            return "up, frozen";
+        }
         if rng.below(3) == 0 {
             self.up.kill().unwrap();
             self.up.wait().unwrap();
@@ -216,13 +229,18 @@ impl RunningTeam {
         if candidates.is_empty() {
             return "nobody";
         }
-        kill(candidates[rng.below(candidates.len())]);
+        let chosen = candidates[rng.below(candidates.len())];
+        if rng.below(3) == 0 {
+            freeze(chosen, frozen_for);
+            return "somebody, frozen";
+        }
+        kill(chosen);
         "somebody"
     }
 }
 
-/// T4, R3, R4, S1, S2, F30, F40, F42, F72: `kill -9` of `up`, of shims, of clients, of checks and of git at
-/// random points of a running team, a hundred times. In the end all work is merged once, nothing is
+/// T4, R3, R4, S1, S2, S2a, F30, F40, F42, F72: `kill -9` and SIGSTOP of `up`, of shims, of clients, of checks and of git
+/// at random points of a running team, a hundred times. In the end all work is merged once, nothing is
 /// left running, the log verifies and the target is green.
 #[test]
 fn a_hundred_kills_lose_nothing() {

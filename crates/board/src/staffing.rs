@@ -13,7 +13,7 @@ use crate::readiness;
 use crate::right_of_way;
 use crate::session::{Driver, Purpose, Session, SessionStatus};
 use crate::task::{Status, Task};
-use crate::{Agent, AgentId, Mode, Party, Refusal, Timestamp};
+use crate::{Agent, AgentId, Mode, Party, Refusal, TaskId, Timestamp};
 
 /// The answer for one agent: the first stop, else the first start, else the hold of its most
 /// urgent task. Its cost is that of the agent's own work, not of the board.
@@ -137,7 +137,15 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
 /// since it looked (A2), so that it neither spins (F4) nor sleeps through a blocked worker (F6).
 fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) -> Staffing {
     let purpose = Purpose::Task(task.id);
-    let stuck = |child: &Task| matches!(child.status, Status::Blocked | Status::Failed) && child.marks.status > since;
+    // A child whose dependency was cancelled can never start: only its mover can remove that dependency (L5).
+    let cancelled = |id: &TaskId| {
+        board.tasks.get(id).is_some_and(|task| task.status == Status::Cancelled && task.marks.status > since)
+    };
+    let stuck = |child: &Task| match child.status {
+        Status::Blocked | Status::Failed => child.marks.status > since,
+        Status::Backlog | Status::Todo => child.dependencies.iter().any(cancelled),
+        Status::InProgress | Status::Done | Status::Cancelled => false,
+    };
     if board.children(task).any(stuck) {
         return Staffing::start(Reason::WorkerBlocked, purpose);
     }

@@ -146,6 +146,19 @@ fn a1_6_blocked_or_failed_child_wakes_the_manager() {
     assert_eq!(team.world.staff("lead"), start(Reason::WorkerBlocked, on(team.top)));
 }
 
+/// A1.6, L5: a cancelled dependency keeps a child from ever starting, and only the mover can remove it: it is woken,
+/// although another child is still in progress.
+#[test]
+fn a1_6_cancelled_dependency_wakes_the_manager() {
+    let mut team = Team::with_a_started();
+    let needed = team.world.create(&team.lead(), &["needed"])[0];
+    team.world.must(&team.lead(), depending(team.b, needed));
+    team.leave_waiting();
+    assert_eq!(team.world.staff("lead"), hold(Reason::WaitingForWorkers, Some(on(team.top))));
+    team.world.go(&owner(), needed, Cancelled);
+    assert_eq!(team.world.staff("lead"), start(Reason::WorkerBlocked, on(team.top)));
+}
+
 /// A1.6, A2, F6: what became blocked after the manager chose to wait is new to it, also if it
 /// happened before the choice was delivered.
 #[test]

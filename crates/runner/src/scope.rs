@@ -36,17 +36,17 @@ impl Patterns {
 #[derive(Clone, Debug)]
 pub struct Writable {
     patterns: Patterns,
-    definitions: bool,
+    /// The patterns that name the directory of the definitions: only they open files in it (F114).
+    definitions: Patterns,
     /// Copied into the workspace by us, and never part of its work.
     client_files: Vec<String>,
 }
 
 impl Writable {
     pub fn new(scope: &Scope, client_files: &[String]) -> Self {
-        let named = |pattern: &String| pattern.trim_start_matches('/').starts_with(DEFINITIONS);
         Self {
             patterns: Patterns::new(&scope.write),
-            definitions: scope.write.iter().any(named),
+            definitions: Patterns::new(scope.write.iter().filter(|pattern| names_definitions(pattern))),
             client_files: client_files.to_vec(),
         }
     }
@@ -54,8 +54,15 @@ impl Writable {
     pub fn allows(&self, path: &str) -> bool {
         let definition = Path::new(path).starts_with(DEFINITIONS);
         let client_file = self.client_files.iter().any(|file| Path::new(path).starts_with(file));
-        !client_file && (!definition || self.definitions) && self.patterns.matches(path)
+        let patterns = if definition { &self.definitions } else { &self.patterns };
+        !client_file && patterns.matches(path)
     }
+}
+
+/// Is the directory of the definitions the first part of the pattern?
+fn names_definitions(pattern: &str) -> bool {
+    let path = pattern.strip_prefix('!').unwrap_or(pattern).trim_start_matches('/');
+    path.split('/').next() == Some(DEFINITIONS)
 }
 
 /// The patterns of a sparse checkout, or `None` if everything is to be there.

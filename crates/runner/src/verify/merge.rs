@@ -76,7 +76,23 @@ impl Examiner<'_> {
     /// Only ever forward, and only where no local change is touched: git itself refuses otherwise.
     async fn fast_forward(&self, tree: &std::path::Path, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
         let user = AsyncGit::from(git::Git::as_user(tree));
-        let merge = ["merge", "--ff-only", "--quiet", "--no-stat", "--no-autostash", "--end-of-options", commit];
+        // Git would go forward from any ancestor of the commit, also from one that the user has just gone back to, and
+        // on whatever branch is checked out by now (F109).
+        let now = user.run(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).await?;
+        if now.lines().collect::<Vec<_>>() != [target, self.target_ref().as_str()] {
+            return Ok(MoveOutcome::TargetChanged);
+        }
+        // Ignored files are the user's too, and git overwrites them unless it is told not to.
+        let merge = [
+            "merge",
+            "--ff-only",
+            "--no-overwrite-ignore",
+            "--quiet",
+            "--no-stat",
+            "--no-autostash",
+            "--end-of-options",
+            commit,
+        ];
         let Err(error) = user.run(&merge).await else { return Ok(MoveOutcome::Moved) };
         if self.main().commit(&self.target_ref()).await.as_deref() != Some(target) {
             return Ok(MoveOutcome::TargetChanged);

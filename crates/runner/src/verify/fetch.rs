@@ -21,39 +21,47 @@ pub(crate) struct Fetched {
     pub(crate) tree: String,
     /// How many commits it adds to the target.
     pub(crate) commits: u32,
+    /// It was fetched as this task's work before, when the target did not have it.
+    pub(crate) known_work: bool,
 }
 
 impl Examiner<'_> {
     /// Fetches the work; `None` if there is none any more, neither in a workspace nor fetched before.
     pub(crate) async fn fetch(&self) -> Result<Option<Fetched>, VerifyError> {
         let Some(base) = self.order.task.base.clone() else { return Ok(None) };
+        let before = self.main().commit(&self.refs().work()).await;
         let head = if self.workspace().exists() {
-            Some(self.fetch_from_workspace(&base).await?)
+            Some(self.fetch_from_workspace(&base, before.as_deref()).await?)
         } else {
-            self.main().commit(&self.refs().work()).await
+            before.clone()
         };
         let Some(head) = head else { return Ok(None) };
+        let known_work = before.as_ref() == Some(&head);
         let tree = self.main().run(&["rev-parse", "--verify", &format!("{head}^{{tree}}")]).await?;
         let range = format!("{}..{head}", self.target_ref());
         let commits = self.main().run(&["rev-list", "--count", &range, "--"]).await?.parse().unwrap_or(0);
-        Ok(Some(Fetched { base, head, tree, commits }))
+        if commits == 0 && !known_work {
+            // All of it was in the target before anybody saw it here, so it is not this task's work (F108).
+            self.main().run(&["update-ref", &self.refs().work(), before.as_deref().unwrap_or(&base)]).await?;
+        }
+        Ok(Some(Fetched { base, head, tree, commits, known_work }))
     }
 
     /// Commits what the agent left uncommitted (V4), inside the sandbox, and fetches the commits. They come
     /// as a bundle: a file that can hold nothing but objects, which git checks.
-    async fn fetch_from_workspace(&self, base: &str) -> Result<String, VerifyError> {
+    async fn fetch_from_workspace(&self, base: &str, before: Option<&str>) -> Result<String, VerifyError> {
         let (main, workspace) = (self.main(), self.workspace());
         // An examination that was broken off may have left a lock; that is not the agent's fault.
         workspace.unlock();
         let (reference, branch) = (self.refs().work(), branch_ref(&self.order.task.branch));
-        let mut known = main.refs(&[&self.target_ref(), &reference, &branch]).await?;
+        let mut known = main.refs(&[&self.target_ref(), &branch]).await?;
         let missing = || VerifyError::NoTarget(self.order.settings.target_branch.clone());
         let target = known.remove(&self.target_ref()).ok_or_else(missing)?;
         let action = WorkspaceAction::BundleCommits {
             message: self.order.task.title.clone(),
             scope: self.order.agent.scope.clone(),
             client_files: workspace.client_files.clone(),
-            known: vec![base.to_owned(), target],
+            known: vec![base.to_owned(), target.clone()],
         };
         let directory = self.host.paths.session(self.order.session).join("hand-over");
         let sandbox = WorkspaceSandbox {
@@ -65,7 +73,6 @@ impl Examiner<'_> {
         let request = WorkspaceRequest { action, author: Author::of(&self.order.agent), out: directory.join("out") };
         let reply = sandbox.run(&directory, &request, self.cancellation).await?;
         let out = request.out;
-        let before = known.remove(&reference);
         let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
         if reply.bundled {
             if !workspace_git::is_bundle(&out) {
@@ -96,17 +103,27 @@ impl Examiner<'_> {
                 | GitError::Cancelled { .. } => error.into(),
             })?;
         } else {
-            // Nothing new: its HEAD must be a commit that the repository has already.
+            // Nothing new: its HEAD must be in what is known to be whole. That the repository has such a commit is not
+            // enough: it may have been left there by a hand-over that was refused (F107).
             let head = main.commit(&reply.head).await.unwrap_or_else(|| base.to_owned());
+            let mut whole = false;
+            for known in [Some(base), Some(target.as_str()), before].into_iter().flatten() {
+                whole = whole || main.is_ancestor(&head, known).await?;
+            }
+            if !whole {
+                return Err(unreadable(format!(
+                    "its commits were not handed over: {head} is not in {base} or the target"
+                )));
+            }
             main.run(&["update-ref", &reference, &head]).await?;
         }
         let _ = std::fs::remove_dir_all(&directory);
         let head = main.commit(&reference).await.unwrap_or_else(|| base.to_owned());
         if !main.output(&["merge-base", base, &head]).await?.status.success() {
-            main.run(&["update-ref", &reference, before.as_deref().unwrap_or(base)]).await?;
+            main.run(&["update-ref", &reference, before.unwrap_or(base)]).await?;
             return Err(unreadable(format!("its commits have no history in common with {base}")));
         }
-        self.update_branch(&main, base, known.remove(&branch), before.as_deref(), &head).await;
+        self.update_branch(&main, base, known.remove(&branch), before, &head).await;
         Ok(head)
     }
 

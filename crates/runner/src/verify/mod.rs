@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use board::{Merge, WorkspaceFacts};
 use dispatch::ExamineOrder;
-use git::merged::{Placement, placement_by_commits};
+use git::merged::{FoundBy, Placement, placement_by_commits};
 use git::{AsyncGit, GitError, TaskRefs, branch_ref};
 use tokio_util::sync::CancellationToken;
 
@@ -139,8 +139,13 @@ impl Examiner<'_> {
             reported_merges: Some(self.order.reported_merges.clone()),
         };
         let commit = match main.call(move |git| placement_by_commits(git, &work)).await? {
-            Placement::InTarget { commit, .. } => commit,
-            Placement::NoOwnCommits | Placement::NotInTarget => return Ok(None),
+            Placement::InTarget { commit, found_by: FoundBy::Record } => commit,
+            // Somebody merged it by hand. That is believed only of what was known as this task's work before: an agent
+            // may stand on whatever commit it finds (V16, F108).
+            Placement::InTarget { commit, found_by: FoundBy::Ancestry | FoundBy::Squash } if fetched.known_work => {
+                commit
+            }
+            Placement::InTarget { .. } | Placement::NoOwnCommits | Placement::NotInTarget => return Ok(None),
         };
         // The task was reopened, and nothing was added to what was merged then.
         if self.order.reported_merges.contains(&commit) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board::{CheckOutcome, CheckResult, CheckRun, EndReason, ProcessEnd, Settings};
-use git::AsyncGit;
+use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use super::VerifyError;
@@ -83,27 +83,48 @@ impl CheckRunner<'_> {
         Ok(CheckResult { name: name.to_owned(), command: command.to_owned(), outcome: outcome(&exit.end), output })
     }
 
-    /// The copy with this commit checked out. What is ignored there, such as caches, is kept.
+    /// The copy with this commit checked out. What is ignored there, such as caches, is kept if it was made by checks of
+    /// work that was merged; HOME and TMPDIR are new each time (V16, F110).
     async fn verification_copy(&self, commit: &str) -> Result<VerificationCopy, VerifyError> {
         let root = self.host.paths.verification();
         let (tree, git) = (root.join("tree"), root.join("git"));
         let copy = VerificationCopy { tree, git, home: root.join("home"), temporary: root.join("tmp") };
-        if copy.check_out(commit).await.is_err() {
+        let merged = self.last_was_merged(&copy).await;
+        let prepared = async {
+            copy.check_out(commit).await?;
+            if !merged {
+                copy.git().run(&["clean", "-ffdxq", "--exclude=/.git"]).await?;
+            }
+            Ok::<_, VerifyError>(())
+        };
+        if prepared.await.is_err() {
             // A check may have broken the copy. A new one costs only time.
             remove_all(&root)?;
             init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
             copy.check_out(commit).await?;
         }
-        let _ = std::fs::remove_dir_all(&copy.temporary);
+        remove_all(&copy.home)?;
+        remove_all(&copy.temporary)?;
         make_directory(&copy.home)?;
         make_directory(&copy.temporary)?;
         Ok(copy)
     }
+
+    /// Is what was tested in the copy last in the target by now?
+    async fn last_was_merged(&self, copy: &VerificationCopy) -> bool {
+        let Some(last) = copy.git().commit("HEAD").await else { return false };
+        let main = AsyncGit::in_repository(&self.host.repository);
+        main.is_ancestor(&last, &branch_ref(&self.settings.target_branch)).await.unwrap_or(false)
+    }
 }
 
 impl VerificationCopy {
+    fn git(&self) -> AsyncGit {
+        AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree))
+    }
+
     async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
-        let git = AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree));
+        let git = self.git();
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
         git.run(&["clean", "-ffdq"]).await?;
         // Checks may use git, so `.git` must lead to our git directory. An earlier check may have replaced it.

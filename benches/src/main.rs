@@ -53,6 +53,7 @@ fn main() -> anyhow::Result<std::process::ExitCode> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["shim"] => return Ok(runner::shim::supervise()),
         ["shim", "--init"] => return Ok(runner::shim::init()),
+        ["shim", "--client"] => return Ok(runner::shim::become_confined_client()),
         ["workspace-git"] => return Ok(runner::run_workspace_request()),
         ["stamp", file] => return Ok(launch_latency::write_start_time(file)),
         _ => {}

@@ -46,6 +46,7 @@ fn internal_command(arguments: &[std::ffi::OsString]) -> Option<ExitCode> {
     match words.as_slice() {
         ["shim"] => Some(runner::shim::supervise()),
         ["shim", "--init"] => Some(runner::shim::init()),
+        ["shim", "--client"] => Some(runner::shim::become_confined_client()),
         ["workspace-git"] => Some(runner::run_workspace_request()),
         ["demo-agent", name, pause] => Some(commands::demo::run_scripted_agent(name, pause)),
         _ => None,

@@ -1,18 +1,26 @@
 //! What does the first process in a client's namespace do?
 
+use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::fd::AsFd as _;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use rustix::process::{Signal, WaitOptions, getpid, set_child_subreaper, set_parent_process_death_signal, wait};
+use rustix::process::{
+    DumpableBehavior, Signal, WaitOptions, getpid, set_child_subreaper, set_dumpable_behavior,
+    set_parent_process_death_signal, wait,
+};
 use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};
 
 use super::plan::ShimPlan;
+
+/// Why a client did not start is cut here, in bytes.
+const LONGEST_PROBLEM: u64 = 4096;
 
 /// What `init` tells its shim.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,11 +75,48 @@ fn start(plan: &ShimPlan) -> Result<u32, String> {
     } else {
         set_child_subreaper(Some(getpid())).map_err(|error| format!("cannot become a subreaper: {error}"))?;
     }
+    // This process reports how the client ended, so the client must not reach into it: no debugger can attach to it,
+    // and only the process that becomes the client is confined. Landlock then keeps that one from ours (V16, F105).
+    let out_of_reach = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    out_of_reach.map_err(|error| format!("cannot be kept out of the client's reach: {error}"))?;
+    become_client(plan).map_err(|error| format!("cannot start the client: {error}"))?
+}
+
+/// Starts the process that confines itself and becomes the client. It answers only if it cannot.
+fn become_client(plan: &ShimPlan) -> io::Result<Result<u32, String>> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["shim", "--client"]).env_clear().env(crate::process::MARKER, &plan.spawn);
+    command.stdin(OwnedFd::from(theirs)).process_group(0);
+    let child = command.spawn()?;
+    // The command holds the end that must be closed for ours to end.
+    drop(command);
+    ours.write_all(&serde_json::to_vec(plan)?)?;
+    ours.shutdown(Shutdown::Write)?;
+    let mut problem = Vec::new();
+    ours.take(LONGEST_PROBLEM).read_to_end(&mut problem)?;
+    let problem = String::from_utf8_lossy(&problem).into_owned();
+    Ok(if problem.is_empty() { Ok(child.id()) } else { Err(problem) })
+}
+
+/// Confines this process and becomes the client of the plan that comes through stdin. What keeps it from that is written
+/// back; the socket is closed when the client runs.
+pub fn become_confined_client() -> ExitCode {
+    let run = || -> io::Result<()> {
+        let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let plan: ShimPlan = serde_json::from_reader(&socket)?;
+        let Err(problem) = replace_with_client(&plan);
+        socket.write_all(problem.as_bytes())
+    };
+    let _ = run();
+    ExitCode::FAILURE
+}
+
+fn replace_with_client(plan: &ShimPlan) -> Result<Infallible, String> {
     let stdin = match &plan.stdin {
         Some(path) => File::open(path).map(Stdio::from).map_err(|error| format!("{}: {error}", path.display()))?,
         None => Stdio::null(),
     };
-    // After mounting: a confined process may not mount.
     if let Some(policy) = &plan.sandbox {
         policy.enforce().map_err(|error| {
             format!("{error}. Set `sandbox: best_effort` in .saihai/config.yaml to start agents unconfined.")
@@ -79,9 +124,8 @@ fn start(plan: &ShimPlan) -> Result<u32, String> {
     }
     let mut command = Command::new(&plan.program);
     command.args(&plan.arguments).env_clear().envs(&plan.env).env(crate::process::MARKER, &plan.spawn);
-    command.current_dir(&plan.cwd).stdin(stdin).process_group(0);
-    let started = command.spawn().map_err(|error| format!("cannot start {}: {error}", plan.program.display()));
-    started.map(|child| child.id())
+    let error = command.current_dir(&plan.cwd).stdin(stdin).exec();
+    Err(format!("cannot start {}: {error}", plan.program.display()))
 }
 
 /// A `/proc` that shows this namespace alone.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! runner ─ plan through a pipe ─► shim (own session; log, limits, exit record)
-//!                                  └─ init (pid 1 of its own namespace; confined; reaps)
-//!                                      └─ client and all it starts
+//!                                  └─ init (pid 1 of its own namespace; reaps; out of the client's reach)
+//!                                      └─ confines itself and becomes the client, with all that starts
 //! ```
 //!
 //! The end of `init` ends everything below it, and the end of the shim ends `init` (R4). Where there
@@ -17,7 +17,7 @@ mod supervise;
 mod time_limits;
 
 pub use handle::{Shim, ShimState, Started, kill_marked};
-pub use init::init;
+pub use init::{become_confined_client, init};
 pub use log::{LogChunk, SessionLog};
 pub use plan::{Durability, ExitRecord, GRACE, ShimPlan, StopReason};
 pub use supervise::supervise;

@@ -31,6 +31,9 @@ const RECORD_AGAIN: Duration = Duration::from_secs(1);
 /// What the client has used is written down at most so often.
 const WRITE_USAGE_EVERY: Duration = Duration::from_secs(1);
 
+/// A message of `init` is a few words, or why the client did not start.
+const LONGEST_MESSAGE: u64 = 16 * 1024;
+
 /// A line of output that does not end is cut here.
 const LONGEST_LINE: usize = 1 << 20;
 
@@ -254,7 +257,7 @@ impl<'a> ClientProcess<'a> {
 
     fn read_init_message(&mut self) -> io::Result<()> {
         let mut line = String::new();
-        if self.from_init.read_line(&mut line)? == 0 {
+        if self.from_init.by_ref().take(LONGEST_MESSAGE).read_line(&mut line)? == 0 {
             // init was killed, and its whole namespace with it.
             let signal = Some("SIGKILL".to_owned());
             self.end = Some(ProcessEnd { signal, ..ProcessEnd::because(EndReason::Signaled) });

@@ -3,6 +3,7 @@
 //! Agents are shell scripts. Where a test has to look while one works, the script waits at a barrier.
 
 mod disk_full;
+mod forgery;
 mod hostile_git;
 mod owner;
 mod processes;
@@ -391,4 +392,11 @@ pub(crate) fn assert_unchanged<T: Debug + PartialEq>(before: &BTreeMap<PathBuf, 
 pub(crate) fn checks(checks: &[(&str, &str)]) -> Value {
     let checks: Vec<_> = checks.iter().map(|(name, command)| json!({ "type": name, "command": command })).collect();
     json!({ "dod": { "timeout": 30, "checks": checks } })
+}
+
+/// The same outside of the sandbox: what a check writes beside its HOME stays, which is new for every run.
+pub(crate) fn unconfined_checks(named: &[(&str, &str)]) -> Value {
+    let mut settings = checks(named);
+    settings["sandbox"] = json!("off");
+    settings
 }

@@ -207,8 +207,8 @@ async fn attached_agent_gets_a_workspace() {
 /// anew.
 #[test]
 fn check_that_is_broken_off_says_nothing() {
-    let slow = "if [ -e \"$HOME/go\" ]; then exit 0; fi; sleep 4711 & wait";
-    let team = Team::configured("echo b > src/b.txt", &checks(&[("slow", slow)]));
+    let slow = "if [ -e \"$HOME/../go\" ]; then exit 0; fi; sleep 4711 & wait";
+    let team = Team::configured("echo b > src/b.txt", &super::unconfined_checks(&[("slow", slow)]));
     let task = team.start_task("Write b");
     let up = team.up();
     let mine = || processes_with("sleep\u{0}4711").into_iter().filter(|pid| in_world(&team, *pid)).collect::<Vec<_>>();
@@ -216,7 +216,7 @@ fn check_that_is_broken_off_says_nothing() {
     up.stop();
     assert_eq!(mine(), Vec::<u32>::new());
     assert_eq!((&team.task(&task)["attempts"], &team.session(1)["status"]), (&json!(0), &json!("verifying")));
-    std::fs::write(team.project_directory().join("verification/home/go"), "").unwrap();
+    std::fs::write(team.project_directory().join("verification/go"), "").unwrap();
     let _up = team.up();
     team.until_task(&task, "done");
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::{Team, Up, checks, signal, wait_for};
+use super::{Team, Up, checks, signal, unconfined_checks, wait_for};
 
 /// A check that notes on which target each candidate was tested.
-const NOTE_RUN: &str = r#"echo "$(git rev-parse HEAD^1) $(git log -1 --format=%s)" >> "$HOME/runs""#;
+const NOTE_RUN: &str = r#"echo "$(git rev-parse HEAD^1) $(git log -1 --format=%s)" >> "$HOME/../runs""#;
 
 /// What the check noted.
 fn runs(team: &Team) -> Vec<String> {
-    let noted = fs::read_to_string(team.project_directory().join("verification/home/runs")).unwrap_or_default();
+    let noted = fs::read_to_string(team.project_directory().join("verification/runs")).unwrap_or_default();
     noted.lines().map(str::to_owned).collect()
 }
 
@@ -35,7 +35,7 @@ fn sessions(team: &Team) -> usize {
 /// tested is not tested again on the same target, and the wait is told once.
 #[test]
 fn file_that_the_user_edits_holds_up_only_its_own_work() {
-    let team = Team::configured("echo work >> src/a.txt", &checks(&[("noted", NOTE_RUN)]));
+    let team = Team::configured("echo work >> src/a.txt", &unconfined_checks(&[("noted", NOTE_RUN)]));
     team.agent("other", "echo b > src/b.txt", &json!({}));
     team.commit("another agent");
     team.world.write("src/a.txt", "being edited\n");
@@ -173,8 +173,8 @@ fn stopped_session_is_not_started_again() {
 /// charged, and the next `up` merges it.
 #[test]
 fn stopping_agents_charges_nothing_to_work_that_is_checked() {
-    let slow = "echo x > waiting; while ! [ -f \"$HOME/go\" ]; do sleep 0.02; done";
-    let team = Team::configured("echo work > src/b.txt", &checks(&[("slow", slow)]));
+    let slow = "echo x > waiting; while ! [ -f \"$HOME/../go\" ]; do sleep 0.02; done";
+    let team = Team::configured("echo work > src/b.txt", &unconfined_checks(&[("slow", slow)]));
     team.agent("other", "trap '' TERM; barrier never", &json!({}));
     team.commit("one who does not listen");
     team.world.ok(&["agent", "apply"]);
@@ -191,7 +191,7 @@ fn stopping_agents_charges_nothing_to_work_that_is_checked() {
     let kept = team.session(3 - busy);
     assert_eq!((&kept["status"], &team.task(&task)["attempts"]), (&json!("verifying"), &json!(0)));
     team.world.ok(&["task", "block", &other, "--reason", "enough"]);
-    fs::write(copy.join("home/go"), "").unwrap();
+    fs::write(copy.join("go"), "").unwrap();
     let up = team.up();
     team.until_task(&task, "done");
     assert_eq!(sessions(&team), 2);

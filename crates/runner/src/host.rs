@@ -111,7 +111,7 @@ impl RunnerHost {
     ) -> io::Result<(ExitRecord, SessionLog)> {
         // Left over from an earlier run with this marker; nobody waits for it any more.
         crate::shim::kill_marked(job.spawn).await;
-        let _ = std::fs::remove_dir_all(job.directory);
+        let _ = crate::remove::remove_tree(job.directory);
         std::fs::create_dir_all(job.directory)?;
         let plan = ShimPlan {
             spawn: job.spawn.to_owned(),

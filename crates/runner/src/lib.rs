@@ -6,6 +6,7 @@ mod host;
 mod paths;
 mod process;
 mod prompt;
+mod remove;
 pub mod sandbox;
 pub mod scope;
 pub mod shim;

@@ -322,25 +322,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
     fs::write(path, bytes).map_err(|error| WorkspaceError::File { path: path.to_owned(), error })
 }
 
-/// Removes a directory of ours, also what an agent made unwritable in it.
+/// Removes a directory of ours, whatever an agent made of it.
 pub(crate) fn remove_all(path: &Path) -> Result<(), WorkspaceError> {
-    match fs::remove_dir_all(path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            make_removable(path);
-            fs::remove_dir_all(path).map_err(|error| WorkspaceError::File { path: path.to_owned(), error })
-        }
-        Err(error) => Err(WorkspaceError::File { path: path.to_owned(), error }),
-    }
-}
-
-fn make_removable(path: &Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
-        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            make_removable(&entry.path());
-        }
-    }
+    crate::remove::remove_tree(path).map_err(|error| WorkspaceError::File { path: path.to_owned(), error })
 }

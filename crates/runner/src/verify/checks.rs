@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::VerifyError;
 use crate::host::{RunnerHost, SandboxJob};
+use crate::remove::remove_special_files;
 use crate::sandbox::Policy;
 use crate::shim::kill_marked;
 use crate::workspace::{init_sharing_objects, make_directory, remove_all, write};
@@ -124,6 +125,8 @@ impl VerificationCopy {
     }
 
     async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
+        // A check may leave a pipe by the name of a file that git reads.
+        remove_special_files(&self.tree)?;
         let git = self.git();
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
         git.run(&["clean", "-ffdq"]).await?;

@@ -117,7 +117,7 @@ impl Examiner<'_> {
             }
             main.run(&["update-ref", &reference, &head]).await?;
         }
-        let _ = std::fs::remove_dir_all(&directory);
+        let _ = crate::remove::remove_tree(&directory);
         let head = main.commit(&reference).await.unwrap_or_else(|| base.to_owned());
         if !main.output(&["merge-base", base, &head]).await?.status.success() {
             main.run(&["update-ref", &reference, before.unwrap_or(base)]).await?;
@@ -157,7 +157,7 @@ impl WorkspaceSandbox<'_> {
         cancellation: &CancellationToken,
     ) -> Result<WorkspaceReply, VerifyError> {
         let Self { host, settings, workspace, .. } = *self;
-        let _ = std::fs::remove_dir_all(directory);
+        let _ = crate::remove::remove_tree(directory);
         let (home, out) = (directory.join("home"), &request.out);
         make_directory(&home)?;
         make_directory(out)?;
@@ -203,7 +203,7 @@ impl WorkspaceSandbox<'_> {
         let action = WorkspaceAction::MergeTarget { target: target.to_owned() };
         let request = WorkspaceRequest { action, author, out: directory.join("out") };
         self.run(&directory, &request, &CancellationToken::new()).await?;
-        let _ = std::fs::remove_dir_all(&directory);
+        let _ = crate::remove::remove_tree(&directory);
         Ok(())
     }
 

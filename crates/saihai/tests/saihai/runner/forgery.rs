@@ -157,6 +157,23 @@ fn rejected_work_does_not_poison_the_next_check() {
     up.stop();
 }
 
+/// V16, F111: a tree of 3,000 directories in an agent's HOME, and a pipe that a check leaves where git reads a file, hold
+/// up nobody.
+#[test]
+fn deep_trees_and_pipes_hold_up_nobody() {
+    let pipe = "mkdir -p junk && mkfifo junk/.gitignore; test -p junk/.gitignore";
+    let deep = r#"cd "$HOME"; /usr/bin/perl -e 'for (1 .. 3000) { mkdir "d"; chdir "d" }'; cd -"#;
+    let script = format!("{deep}; date +%N > \"src/$(git branch --show-current)\"");
+    let team = Team::configured(&script, &checks(&[("pipe", pipe)]));
+    let up = team.up();
+    for number in 1..=2 {
+        let task = team.start_task(&format!("part {number}"));
+        team.until_task(&task, "done");
+        wait_for("its HOME to be removed", || (!team.run_directory(number).join("home").exists()).then_some(()));
+    }
+    up.stop();
+}
+
 /// R2, V16, F114: only patterns that name `.saihai` open files in it, and only those that they mean.
 #[test]
 fn definitions_open_only_to_patterns_that_name_them() {

@@ -14,7 +14,7 @@ use rustix::process::{
     DumpableBehavior, Signal, WaitOptions, getpid, set_child_subreaper, set_dumpable_behavior,
     set_parent_process_death_signal, wait,
 };
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, clear_ambient_capability_set, set_capabilities};
 use serde::{Deserialize, Serialize};
 
 use super::plan::ShimPlan;
@@ -72,6 +72,7 @@ fn start(plan: &ShimPlan) -> Result<u32, String> {
     if getpid().is_init() {
         // Where `/proc` is masked, as in containers, the one that is there has to do.
         let _ = own_proc();
+        give_up_right_to_mount().map_err(|error| format!("cannot give up the right to mount: {error}"))?;
     } else {
         set_child_subreaper(Some(getpid())).map_err(|error| format!("cannot become a subreaper: {error}"))?;
     }
@@ -134,6 +135,15 @@ fn own_proc() -> io::Result<()> {
     rustix::thread::unshare(UnshareFlags::NEWNS)?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
+    Ok(())
+}
+
+/// What the shim has let us keep must not reach the client.
+fn give_up_right_to_mount() -> io::Result<()> {
+    clear_ambient_capability_set()?;
+    let mut sets = capabilities(None)?;
+    sets.inheritable = CapabilitySet::empty();
+    set_capabilities(None, sets)?;
     Ok(())
 }
 

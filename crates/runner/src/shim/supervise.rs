@@ -10,7 +10,9 @@ use std::time::{Duration, Instant, SystemTime};
 use board::{EndReason, ProcessEnd, Timestamp, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getgid, getpid, getuid, set_child_subreaper, setsid};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{
+    CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
+};
 use signal_hook::consts::SIGTERM;
 
 use super::init::InitMessage;
@@ -96,7 +98,18 @@ fn isolate() -> io::Result<()> {
     }
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    keep_right_to_mount()
+}
+
+/// In its own namespace this process may mount. For an ordinary user that right would be lost with the next `exec`, and
+/// `init` needs it once, for a `/proc` of its own (F112). It gives it up before the client starts.
+fn keep_right_to_mount() -> io::Result<()> {
+    let mut sets = capabilities(None)?;
+    sets.inheritable |= CapabilitySet::SYS_ADMIN;
+    set_capabilities(None, sets)?;
+    configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)?;
+    Ok(())
 }
 
 /// Ends whatever is left of this spawn, and comes back when nothing is.

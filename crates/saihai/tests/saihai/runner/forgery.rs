@@ -61,6 +61,26 @@ fn an_agent_cannot_forge_how_it_ended() {
     up.stop();
 }
 
+/// R13, F112: an agent sees its own processes and no others, and may not mount. Also as an ordinary user.
+#[test]
+fn an_agent_sees_only_its_own_processes() {
+    let script = r#"
+echo "others $(ls -d /proc/[0-9]* | grep -c -v -x -e /proc/1 -e "/proc/$$")"
+grep '^CapAmb' /proc/self/status
+try mount mount -t tmpfs none "$TMPDIR"
+"#;
+    let team = Team::new(script);
+    team.start_task("Look around");
+    let up = team.up();
+    team.until_ended(1);
+    let log = team.log(1);
+    let others = log.lines().find_map(|line| line.strip_prefix("others ")?.parse::<u32>().ok());
+    // The shell of the substitution, `ls` and `grep`.
+    assert!(others.is_some_and(|others| others <= 3), "{log}");
+    assert!(log.contains("CapAmb:\t0000000000000000") && log.contains("refused mount"), "{log}");
+    up.stop();
+}
+
 /// V16, F108, F66: whoever stands on a commit that another task merged has done nothing, also when it tries again.
 #[test]
 fn standing_on_anothers_merged_commit_is_no_work() {

@@ -4,10 +4,12 @@
 //! into the top one first, so however deep the tree was, it becomes flat. Nothing is opened but directories, so no pipe
 //! or device can block, and no link is followed.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, chmodat, openat, renameat_with, unlinkat};
@@ -36,7 +38,7 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
 }
 
 /// Opens a directory, and makes it ours to change if it is not.
-fn open_directory<P: rustix::path::Arg + Copy>(parent: impl std::os::fd::AsFd, name: P) -> rustix::io::Result<OwnedFd> {
+fn open_directory<P: rustix::path::Arg + Copy>(parent: impl AsFd, name: P) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(&parent, name, flags, Mode::empty()) {
         Err(Errno::ACCESS) => {
@@ -95,12 +97,18 @@ pub(crate) fn remove_special_files(top: &Path) -> io::Result<()> {
         }
         for entry in Dir::new(open_directory(CWD, &directory)?)? {
             let entry = entry?;
-            let path = directory.join(name_of(entry.file_name()));
-            match entry.file_type() {
-                FileType::Directory if entry.file_name() != c"." && entry.file_name() != c".." => {
-                    directories.push((path, depth + 1));
-                }
-                FileType::Directory | FileType::RegularFile | FileType::Symlink => {}
+            if entry.file_name() == c"." || entry.file_name() == c".." {
+                continue;
+            }
+            let path = directory.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+            let kind = match entry.file_type() {
+                // Some file systems do not tell.
+                FileType::Unknown => FileType::from_raw_mode(fs::symlink_metadata(&path)?.mode()),
+                kind => kind,
+            };
+            match kind {
+                FileType::Directory => directories.push((path, depth + 1)),
+                FileType::RegularFile | FileType::Symlink => {}
                 FileType::Fifo
                 | FileType::Socket
                 | FileType::CharacterDevice
@@ -110,11 +118,6 @@ pub(crate) fn remove_special_files(top: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn name_of(name: &CStr) -> &std::ffi::OsStr {
-    use std::os::unix::ffi::OsStrExt as _;
-    std::ffi::OsStr::from_bytes(name.to_bytes())
 }
 
 fn shorten(path: &Path) -> String {

@@ -20,8 +20,8 @@ pub struct Shim {
     directory: PathBuf,
     spawn: String,
     identity: ProcessIdentity,
-    /// Readable once it has ended.
-    handle: AsyncFd<OwnedFd>,
+    /// Readable once it has ended; `None` if it had ended before we could look.
+    handle: Option<AsyncFd<OwnedFd>>,
 }
 
 /// A shim that was just started, and may not have started its client yet.
@@ -73,13 +73,9 @@ impl Shim {
         let Some(StartupMessage::Shim(identity)) = next_message(&mut lines).await else {
             return Err(io::Error::other("the shim ended at once"));
         };
-        let handle = identity.open().ok_or_else(|| io::Error::other("the shim ended at once"))?;
-        let shim = Self {
-            directory: plan.directory.clone(),
-            spawn: plan.spawn.clone(),
-            identity,
-            handle: async_handle(handle)?,
-        };
+        // On a busy machine a short client, and its shim with it, may be over by now. Its record says how it ended.
+        let handle = identity.open().map(async_handle).transpose()?;
+        let shim = Self { directory: plan.directory.clone(), spawn: plan.spawn.clone(), identity, handle };
         Ok(Started { shim, lines })
     }
 
@@ -95,7 +91,7 @@ impl Shim {
         Ok(match (identity, handle) {
             (Some(identity), Some(handle)) => {
                 let (directory, spawn) = (directory.to_owned(), spawn.to_owned());
-                ShimState::Running(Self { directory, spawn, identity, handle: async_handle(handle)? })
+                ShimState::Running(Self { directory, spawn, identity, handle: Some(async_handle(handle)?) })
             }
             (Some(_) | None, _) => ShimState::Missing,
         })
@@ -107,7 +103,9 @@ impl Shim {
 
     /// Waits for its end. A shim that was killed takes its client with it, and leaves no record.
     pub async fn ended(&self) -> ExitRecord {
-        let _ = self.handle.ready(Interest::READABLE).await;
+        if let Some(handle) = &self.handle {
+            let _ = handle.ready(Interest::READABLE).await;
+        }
         match plan::read_whole(&plan::exit_file(&self.directory)) {
             Some(exit) => exit,
             None => {

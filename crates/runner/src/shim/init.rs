@@ -80,11 +80,11 @@ fn start(plan: &ShimPlan) -> Result<u32, String> {
     // and only the process that becomes the client is confined. Landlock then keeps that one from ours (V16, F105).
     let out_of_reach = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     out_of_reach.map_err(|error| format!("cannot be kept out of the client's reach: {error}"))?;
-    become_client(plan).map_err(|error| format!("cannot start the client: {error}"))?
+    start_client(plan).map_err(|error| format!("cannot start the client: {error}"))?
 }
 
 /// Starts the process that confines itself and becomes the client. It answers only if it cannot.
-fn become_client(plan: &ShimPlan) -> io::Result<Result<u32, String>> {
+fn start_client(plan: &ShimPlan) -> io::Result<Result<u32, String>> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let mut command = Command::new("/proc/self/exe");
     command.args(["shim", "--client"]).env_clear().env(crate::process::MARKER, &plan.spawn);

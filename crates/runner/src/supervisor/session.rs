@@ -14,8 +14,9 @@ use super::messages::Message;
 use super::reporter::FactNumbers;
 use crate::shim::{ExitRecord, Shim, ShimPlan, ShimState, Started, StopReason, kill_marked};
 
-/// How often it is looked whether a client has used more. Usage is for people and budgets, not for decisions by the second.
-const USAGE_EVERY: Duration = Duration::from_secs(5);
+/// When it is looked again whether a client has used more: soon after it has, and ever more seldom while it has not.
+const USAGE_SOON: Duration = Duration::from_secs(5);
+const USAGE_SELDOM: Duration = Duration::from_secs(60);
 
 /// Ends a session: `stop` breaks it off, `finish` counts as a good end (V2).
 #[derive(Clone, Debug, Default)]
@@ -130,18 +131,20 @@ pub(super) async fn adopt(
 impl Inner {
     /// Watches a process until it has ended, and reports what it uses meanwhile.
     async fn watch(&self, shim: &Shim, stop_handle: &StopHandle, numbers: &mut FactNumbers) -> ExitRecord {
-        let mut reported = None;
+        let (mut reported, mut pause) = (None, USAGE_SOON);
         loop {
             tokio::select! {
                 exit = shim.ended() => return exit,
                 () = stop_handle.stopped.cancelled() => break shim.stop(StopReason::Stopped),
                 () = stop_handle.finished.cancelled() => break shim.stop(StopReason::Finished),
-                () = tokio::time::sleep(USAGE_EVERY) => {}
+                () = tokio::time::sleep(pause) => {}
             }
-            let usage = shim.usage().filter(|usage| reported != Some(*usage));
-            if let Some(usage) = usage {
-                self.reporter.report(numbers, Fact::UsageSoFar(usage)).await;
-                reported = Some(usage);
+            match shim.usage().filter(|usage| reported != Some(*usage)) {
+                Some(usage) => {
+                    self.reporter.report(numbers, Fact::UsageSoFar(usage)).await;
+                    (reported, pause) = (Some(usage), USAGE_SOON);
+                }
+                None => pause = (2 * pause).min(USAGE_SELDOM),
             }
         }
         shim.ended().await

@@ -126,7 +126,8 @@ impl VerificationCopy {
 
     async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
         // A check may leave a pipe by the name of a file that git reads.
-        remove_special_files(&self.tree)?;
+        let tree = self.tree.clone();
+        tokio::task::spawn_blocking(move || remove_special_files(&tree)).await.map_err(std::io::Error::other)??;
         let git = self.git();
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
         git.run(&["clean", "-ffdq"]).await?;

@@ -259,8 +259,8 @@ fn twelve_agents_on_one_line_all_land() {
         team.until_task(task, "done");
     }
     let text = team.merged("src/a.txt").unwrap();
-    assert_eq!(text.lines().filter(|line| line.starts_with("task-")).count(), 12, "{text}");
     let sessions = team.world.json(&["session", "list"]);
+    assert_eq!(text.lines().filter(|line| line.starts_with("task-")).count(), 12, "{text}{sessions:#}");
     for task in &tasks {
         let conflicts = |session: &&Value| {
             session["task_id"] == **task && session["verdict_detail"].to_string().contains("conflict")

@@ -133,10 +133,19 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
     }
 }
 
-/// A1.6 to A1.8: a manager that left with `wait` is started again only if the board has changed
-/// since it looked (A2), so that it neither spins (F4) nor sleeps through a blocked worker (F6).
+/// A1.6 to A1.8.
 fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) -> Staffing {
     let purpose = Purpose::Task(task.id);
+    match woken(board, agent, task, since) {
+        Some(reason) => Staffing::start(reason, purpose),
+        None => Staffing::no_change(Reason::WaitingForWorkers, Some(purpose)),
+    }
+}
+
+/// Why a manager that left with `wait` is started again: only if the board has changed since it looked (A2), so that
+/// it neither spins (F4) nor sleeps through a blocked worker (F6). Waiting helped when it left, so it is a change that
+/// waiting helps no longer.
+fn woken(board: &Board, agent: &Agent, task: &Task, since: u64) -> Option<Reason> {
     // A child whose dependency was cancelled can never start: only its mover can remove that dependency (L5).
     let cancelled = |id: &TaskId| {
         board.tasks.get(id).is_some_and(|task| task.status == Status::Cancelled && task.marks.status > since)
@@ -147,15 +156,20 @@ fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) 
         Status::InProgress | Status::Done | Status::Cancelled => false,
     };
     if board.children(task).any(stuck) {
-        return Staffing::start(Reason::WorkerBlocked, purpose);
+        return Some(Reason::WorkerBlocked);
     }
     let owner_wrote = board.unread(agent).any(|message| message.from == Party::Owner && message.seq > since);
-    let changed = task.marks.children > since;
-    let something_to_do = !readiness::waiting_helps(board, task) || readiness::starting_helps(board, task);
-    if owner_wrote || (changed && something_to_do) {
-        return Staffing::start(Reason::WorkersProgressed, purpose);
+    let can_start = task.marks.children > since && readiness::starting_helps(board, task);
+    (owner_wrote || can_start || !readiness::waiting_helps(board, task)).then_some(Reason::WorkersProgressed)
+}
+
+/// The task's manager left with `wait`, and nothing wakes it yet.
+pub(crate) fn sleeps(board: &Board, task: &Task) -> bool {
+    let manager = task.assignee.as_ref().and_then(|id| board.agents.get(id));
+    match (task.waiting_since, manager) {
+        (Some(since), Some(manager)) => woken(board, manager, task, since).is_none(),
+        (None, _) | (_, None) => false,
     }
-    Staffing::no_change(Reason::WaitingForWorkers, Some(purpose))
 }
 
 /// The answer for the agent's chat; `None` if there is no message for it, or it could not read one:

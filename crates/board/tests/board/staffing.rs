@@ -1,8 +1,8 @@
 //! Which agents should be running? One test for every row of A1, with the whole answer.
 
 use board::{
-    Action, Actor, Client, Command, NewTask, Outcome, Priority, ProcessEnd, Purpose, Reason, SessionId, Span, Staffing,
-    Status, TaskId, Timestamp,
+    Action, Actor, Client, Code, Command, NewTask, Outcome, Priority, ProcessEnd, Purpose, Reason, SessionId, Span,
+    Staffing, Status, TaskId, Timestamp,
 };
 
 use crate::team::{INTERRUPTIONS, Team, claiming, depending, writing};
@@ -202,6 +202,35 @@ fn a1_8_manager_sleeps_while_there_is_nothing_to_do() {
     assert_eq!(team.world.staff("lead"), hold(Reason::WaitingForWorkers, Some(on(team.top))));
     team.world.complete("w2", team.b);
     assert_eq!(team.world.staff("lead").reason, Reason::WorkersProgressed);
+}
+
+/// N4, A1.7, F6: a sub-manager that sleeps until its manager acts is no work in progress to wait for. `d` below `a`
+/// waits for `b`, and `b` can never start, because what it depends on was cancelled.
+#[test]
+fn a1_7_two_managers_do_not_wait_for_each_other() {
+    let mut team = Team::new();
+    let needed = team.world.create(&team.lead(), &["needed"])[0];
+    team.world.must(&team.lead(), depending(team.b, needed));
+    team.world.go(&owner(), needed, Cancelled);
+    team.give("sub", team.a);
+    let sub = team.world.enter("sub", team.a);
+    let d = team.world.create(&Actor::Session(sub), &["d"])[0];
+    team.world.assign(&Actor::Session(sub), d, "w3");
+    team.world.must(&Actor::Session(sub), depending(d, team.b));
+    let mut late = team.clone();
+
+    team.leave_waiting();
+    assert_eq!(team.world.staff("lead"), hold(Reason::WaitingForWorkers, Some(on(team.top))));
+    team.world.leave_waiting(sub);
+    assert_eq!(team.world.staff("sub"), hold(Reason::WaitingForWorkers, Some(on(team.a))));
+    assert_eq!(team.world.staff("lead"), start(Reason::WorkersProgressed, on(team.top)));
+
+    late.world.leave_waiting(sub);
+    let wait = Command::SelectAction { choice: board::Choice::Wait, reason: None };
+    assert_eq!(late.world.attempt(&late.lead(), &wait).unwrap_err().code(), Code::CannotHelp);
+    late.world.must(&owner(), writing("sub"));
+    late.leave_waiting();
+    assert_eq!(late.world.staff("lead"), hold(Reason::WaitingForWorkers, Some(on(late.top))), "sub will look");
 }
 
 /// A1.9, F86: an unread message from the owner, younger than five minutes.

@@ -50,9 +50,7 @@ impl Team {
 
     /// The manager chooses `wait`, is told to, and leaves.
     pub(crate) fn leave_waiting(&mut self) {
-        self.world.select(self.lead, Choice::Wait);
-        self.world.ask(self.lead);
-        self.world.leave(self.lead);
+        self.world.leave_waiting(self.lead);
     }
 
     /// `lead` comes back in a new session.
@@ -233,6 +231,13 @@ impl World {
         self.report_model(session);
         self.must(&Actor::Session(session), Command::FetchTask);
         session
+    }
+
+    /// A manager chooses `wait`, is told to, and leaves.
+    pub(crate) fn leave_waiting(&mut self, session: SessionId) {
+        self.select(session, Choice::Wait);
+        self.ask(session);
+        self.leave(session);
     }
 
     pub(crate) fn select(&mut self, session: SessionId, choice: Choice) -> Vec<Event> {

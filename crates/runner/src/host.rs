@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board::{ProjectId, Sandbox, Settings};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::clients::User;
 use crate::paths::RunnerPaths;
-use crate::sandbox::Policy;
+use crate::sandbox::{Policy, Wall};
 use crate::shim::{Durability, ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 
 /// A project's repository, its directories, and the user who runs the runner.
@@ -58,6 +59,29 @@ pub(crate) struct SandboxJob<'a> {
     pub(crate) stdin: Option<PathBuf>,
     pub(crate) policy: Policy,
     pub(crate) wall: Duration,
+}
+
+impl SandboxJob<'_> {
+    fn plan(mut self) -> ShimPlan {
+        self.policy.read.extend(self.stdin.clone());
+        ShimPlan {
+            spawn: self.spawn.to_owned(),
+            directory: self.directory.to_owned(),
+            program: self.program.to_owned(),
+            arguments: self.arguments,
+            env: self.env,
+            cwd: self.cwd.to_owned(),
+            stdin: self.stdin,
+            sandbox: Some(self.policy),
+            wall: self.wall,
+            stall: None,
+            grace: GRACE,
+            ends_on_sigint: false,
+            secrets: Vec::new(),
+            client: None,
+            record: Durability::UntilRestart,
+        }
+    }
 }
 
 impl RunnerHost {
@@ -113,22 +137,11 @@ impl RunnerHost {
         crate::shim::kill_marked(job.spawn).await;
         let _ = crate::remove::remove_tree(job.directory);
         std::fs::create_dir_all(job.directory)?;
-        let plan = ShimPlan {
-            spawn: job.spawn.to_owned(),
-            directory: job.directory.to_owned(),
-            program: job.program.to_owned(),
-            arguments: job.arguments,
-            env: job.env,
-            cwd: job.cwd.to_owned(),
-            stdin: job.stdin,
-            sandbox: policy_in_mode(job.policy, settings.sandbox),
-            wall: job.wall,
-            stall: None,
-            grace: GRACE,
-            ends_on_sigint: false,
-            secrets: Vec::new(),
-            client: None,
-            record: Durability::UntilRestart,
+        let directory = job.directory.to_owned();
+        let mut plan = job.plan();
+        plan.sandbox = match plan.sandbox {
+            Some(policy) => policy_in_mode(policy, settings.sandbox).await,
+            None => None,
         };
         let started = Shim::start(&plan).await?;
         let exit = tokio::select! {
@@ -138,29 +151,48 @@ impl RunnerHost {
                 started.shim.ended().await
             }
         };
-        Ok((exit, SessionLog::of(job.directory)))
+        Ok((exit, SessionLog::of(&directory)))
     }
 }
 
-/// Can agents be confined on this machine? Tried, not guessed: a program runs under a strict policy.
-pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
+/// The walls that this system does not build, each with what it says. Tried, not guessed: a program runs behind them.
+pub async fn missing_walls() -> &'static [(Wall, String)] {
+    static MISSING: OnceCell<Vec<(Wall, String)>> = OnceCell::const_new();
+    MISSING
+        .get_or_init(|| async {
+            let mut missing = Vec::new();
+            if try_walls(&Wall::ALL).await.is_err() {
+                for wall in Wall::ALL {
+                    missing.extend(try_walls(&[wall]).await.err().map(|problem| (wall, problem)));
+                }
+            }
+            missing
+        })
+        .await
+}
+
+/// Runs a program behind these walls alone.
+async fn try_walls(walls: &[Wall]) -> Result<(), String> {
+    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let scratch = scratch.path();
     let project: ProjectId = "probe".parse().map_err(|error: board::BadId| error.to_string())?;
     let paths = RunnerPaths::new(scratch, &project);
-    let settings = Settings::new(project.clone());
     let host = RunnerHost { project, repository: scratch.to_owned(), paths, user: User::default() };
+    let without = Wall::ALL.into_iter().filter(|wall| !walls.contains(wall)).collect();
     let job = SandboxJob {
         spawn: &format!("probe:{}", scratch.display()),
-        directory: &scratch.join("probe"),
-        program: Path::new("/bin/sh"),
-        arguments: vec!["-c".into(), "if (echo > \"$0\") 2> /dev/null; then exit 3; fi".into(), "/saihai-probe".into()],
+        directory: scratch,
+        program: Path::new("/bin/true"),
+        arguments: Vec::new(),
         env: host.environment(scratch, scratch),
         cwd: Path::new("/usr"),
         stdin: None,
-        policy: Policy::system(),
+        policy: Policy { without, ..Policy::system() },
         wall: Duration::from_secs(10),
     };
-    let ran = host.run(job, &settings, &CancellationToken::new()).await.map_err(|error| error.to_string())?;
-    match (ran.0.end.exit_code, ran.0.end.error) {
+    let started = Shim::start(&job.plan()).await.map_err(|error| error.to_string())?;
+    let end = started.shim.ended().await.end;
+    match (end.exit_code, end.error) {
         (Some(0), _) => Ok(()),
         (_, Some(error)) => Err(error),
         (code, None) => Err(format!("a confined program ended with {code:?}")),
@@ -168,10 +200,13 @@ pub async fn try_sandbox(scratch: &Path) -> Result<(), String> {
 }
 
 /// The policy, as strict as the project wants it; `None` where agents are not confined.
-pub(crate) fn policy_in_mode(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
+pub(crate) async fn policy_in_mode(policy: Policy, sandbox: Sandbox) -> Option<Policy> {
     match sandbox {
         Sandbox::Strict => Some(policy),
-        Sandbox::BestEffort => Some(Policy { best_effort: true, ..policy }),
+        Sandbox::BestEffort => {
+            let without = missing_walls().await.iter().map(|(wall, _)| *wall).collect();
+            Some(Policy { without, ..policy })
+        }
         Sandbox::Off => None,
     }
 }

@@ -15,7 +15,7 @@ mod verify;
 mod workspace;
 mod workspace_git;
 
-pub use host::{RunnerHost, try_sandbox};
+pub use host::{RunnerHost, missing_walls};
 pub use paths::RunnerPaths;
 pub use supervisor::{
     AtShutdown, Message, Mine, Notice, Options, Outcome, Phase, Plan, PreparedWorkspace, Room, Runner, RunnerError,

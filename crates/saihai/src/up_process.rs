@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use board::{Event, RunnerId, TaskId};
+use board::{Event, RunnerId, Sandbox, TaskId};
 use control::{Control, Follower, LocalDispatch, NewSecret, Project};
 use mcp::Mcp;
 use runner::{AtShutdown, Notice, Options, Runner, RunnerHost, RunnerPaths};
@@ -16,7 +16,7 @@ use web::Web;
 
 use crate::commands::serve::cannot_listen;
 use crate::context::{Context, OpenProject};
-use crate::failure::{CliExit, Failure};
+use crate::failure::{CliExit, Failure, write_stderr};
 use crate::local_files::LocalFilesOnDisk;
 use crate::runner_workspaces::RunnerWorkspaces;
 use crate::running_servers::ServerRegistration;
@@ -100,6 +100,7 @@ impl UpProcess {
     pub(crate) async fn open(context: &Context, opened: OpenProject, options: UpOptions) -> Result<Self, Failure> {
         let paths = RunnerPaths::new(&context.home, &opened.id);
         let lock = acquire_runner_lock(context, &paths).await?;
+        try_sandbox(context, opened.board().settings.sandbox).await?;
         let failed = |error| Failure::control(error, context.language());
         let OpenProject { control, project, path, id, .. } = opened;
         open_all_projects(&control, context).await?;
@@ -203,6 +204,39 @@ pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> R
         control.project(id).await.map_err(|error| Failure::control(error, context.language()))?;
     }
     Ok(())
+}
+
+/// Agents and checks must be confined as the project wants it. Where the system cannot, that is said before anything starts
+/// (R13).
+async fn try_sandbox(context: &Context, wanted: Sandbox) -> Result<(), Failure> {
+    let missing: Vec<_> = match wanted {
+        Sandbox::Off => Vec::new(),
+        Sandbox::Strict | Sandbox::BestEffort => {
+            runner::missing_walls().await.iter().map(|(_, problem)| problem.as_str()).collect()
+        }
+    };
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = missing.join("; ");
+    if wanted == Sandbox::BestEffort {
+        write_stderr(&context.say(
+            format!("Agents and checks are confined only in part here: {missing}"),
+            format!("エージェントとチェックの隔離は一部のみです: {missing}"),
+        ));
+        return Ok(());
+    }
+    Err(Failure::failed(
+        context.say(
+            format!("Agents and checks cannot be confined here: {missing}"),
+            format!("エージェントとチェックを隔離できません: {missing}"),
+        ),
+        context.say(
+            "Allow user namespaces and Landlock on this system, or set `sandbox: best_effort` in .saihai/config.yaml to go \
+             without what is missing.",
+            "このシステムでユーザー名前空間と Landlock を許可するか、.saihai/config.yaml に `sandbox: best_effort` を設定してください。",
+        ),
+    ))
 }
 
 /// Only one runner may run a project: two would take over each other's agents.

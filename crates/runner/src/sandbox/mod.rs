@@ -1,11 +1,17 @@
-//! What may a process touch? An allow-list, enforced by the kernel (R2).
+//! What may a process touch? An allow-list, kept by three walls of the kernel (R2, R13).
+//!
+//! 1. `root`: a root of its own, in which nothing else is there at all;
+//! 2. `file_access`: Landlock inside it, which also keeps it from processes and sockets outside;
+//! 3. `system_calls`: seccomp, for what is reached without files.
 
-use std::path::PathBuf;
+mod file_access;
+mod root;
+mod system_calls;
 
-use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, NetPort, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
-};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 /// What a process may touch. Everything else is refused.
@@ -18,74 +24,130 @@ pub struct Policy {
     pub write: Vec<PathBuf>,
     /// The TCP ports that may be connected to; `None`: all.
     pub connect: Option<Vec<u16>>,
-    /// Go on where the kernel cannot enforce it.
-    pub best_effort: bool,
+    /// The walls that this system cannot build are left out.
+    #[serde(default)]
+    pub without: Vec<Wall>,
+}
+
+/// What keeps a process to its policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wall {
+    Root,
+    FileAccess,
+    SystemCalls,
+}
+
+impl Wall {
+    pub const ALL: [Self; 3] = [Self::Root, Self::FileAccess, Self::SystemCalls];
 }
 
 /// What every program needs: the system's own files, and nothing that anybody keeps.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store"];
-const SYSTEM_READ: [&str; 7] = [
-    "/etc",
-    "/proc",
-    "/dev/urandom",
-    "/dev/random",
-    "/sys/devices/system/cpu",
-    "/sys/fs/cgroup",
-    "/run/systemd/resolve",
-];
+const SYSTEM_READ: [&str; 5] = ["/proc", "/dev/urandom", "/dev/random", "/sys/devices/system/cpu", "/sys/fs/cgroup"];
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Below this, renaming or truncating files cannot be controlled.
-const OLDEST: ABI = ABI::V3;
+/// Files of `/etc` that programs read. Not there: passwords, keys, what services are told.
+const SETTINGS: [&str; 45] = [
+    "R",
+    "alternatives",
+    "bash.bashrc",
+    "bash_completion",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "default",
+    "dotnet",
+    "fonts",
+    "gai.conf",
+    "gitattributes",
+    "gitconfig",
+    "gradle",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "locale.alias",
+    "locale.conf",
+    "magic",
+    "mailcap",
+    "maven",
+    "mime.types",
+    "networks",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "php",
+    "pki",
+    "profile",
+    "profile.d",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "shells",
+    "terminfo",
+    "texmf",
+    "timezone",
+    "xdg",
+];
+/// The same, by how their names begin: `java-17-openjdk`, `python3.11`.
+const SETTINGS_BY_PREFIX: [&str; 5] = ["java", "perl", "python", "ruby", "nodejs"];
+/// `/etc/ssl` holds private keys beside them.
+const CERTIFICATES: [&str; 3] = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem"];
 
+/// Why a process was not confined.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotConfine {
-    #[error("the kernel cannot confine the agent to its files (Landlock: {0})")]
-    Landlock(#[from] RulesetError),
-    #[error("the kernel confines the agent only in part (Landlock is off or too old)")]
+    #[error("a process gets no root of its own ({0})")]
+    Root(io::Error),
+    #[error("the kernel confines no process to its files (Landlock: {0})")]
+    FileAccess(#[from] landlock::RulesetError),
+    #[error("the kernel confines a process only in part (Landlock is off or too old)")]
     InPart,
+    #[error("the kernel keeps no system calls from a process (seccomp: {0})")]
+    SystemCalls(#[from] seccompiler::Error),
 }
 
 impl Policy {
     /// The system's own files, for every program.
     pub fn system() -> Self {
-        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
-        Self { execute: paths(&SYSTEM), read: paths(&SYSTEM_READ), write: paths(&DEVICES), ..Self::default() }
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut read = paths(&SYSTEM_READ);
+        read.extend(paths(&CERTIFICATES));
+        read.extend(settings());
+        Self { execute: paths(&SYSTEM), read, write: paths(&DEVICES), ..Self::default() }
     }
 
-    /// Confines this process and all it will start, for good. Paths that do not exist are left out.
-    pub(crate) fn enforce(&self) -> Result<(), CannotConfine> {
-        match self.restrict() {
-            Ok(()) => Ok(()),
-            Err(_) if self.best_effort => Ok(()),
-            Err(error) => Err(error),
+    /// The first wall: leaves everything behind that is not allowed. For the first process of a namespace, before it
+    /// gives up the right to mount.
+    pub(crate) fn enter_root(&self, home: &Path) -> Result<(), CannotConfine> {
+        if self.without.contains(&Wall::Root) {
+            return Ok(());
         }
+        root::enter(self, home).map_err(CannotConfine::Root)
     }
 
-    fn restrict(&self) -> Result<(), CannotConfine> {
-        let read = AccessFs::ReadFile | AccessFs::ReadDir;
-        // What the oldest kernel that we accept can control is required. What newer ones can control as well
-        // is added where it is there, so that a new kernel confines more and an old one still starts agents.
-        let needed = if self.best_effort { CompatLevel::BestEffort } else { CompatLevel::HardRequirement };
-        let mut ruleset = Ruleset::default().set_compatibility(needed).handle_access(AccessFs::from_all(OLDEST))?;
-        if self.connect.is_some() {
-            ruleset = ruleset.handle_access(AccessNet::ConnectTcp)?;
+    /// The other walls: confines this process and all it will start, for good.
+    pub(crate) fn confine_self(&self) -> Result<(), CannotConfine> {
+        if !self.without.contains(&Wall::FileAccess) {
+            file_access::restrict(self)?;
         }
-        let mut ruleset = ruleset
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(AccessFs::from_all(ABI::V6))?
-            .scope(Scope::from_all(ABI::V6))?
-            .create()?
-            .add_rules(path_beneath_rules(&self.execute, read | AccessFs::Execute))?
-            .add_rules(path_beneath_rules(&self.read, read))?
-            .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(ABI::V6)))?;
-        for port in self.connect.iter().flatten() {
-            ruleset = ruleset.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
+        if !self.without.contains(&Wall::SystemCalls) {
+            system_calls::deny()?;
         }
-        match ruleset.restrict_self()?.ruleset {
-            RulesetStatus::NotEnforced => Err(CannotConfine::InPart),
-            // In part: without the rights that are newer than the kernel. Those that are required have failed above.
-            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
-        }
+        Ok(())
     }
+}
+
+/// What there is of `SETTINGS`.
+fn settings() -> impl Iterator<Item = PathBuf> {
+    let wanted =
+        |name: &str| SETTINGS.contains(&name) || SETTINGS_BY_PREFIX.iter().any(|prefix| name.starts_with(prefix));
+    let entries = fs::read_dir("/etc").into_iter().flatten().flatten();
+    entries.filter(move |entry| entry.file_name().to_str().is_some_and(wanted)).map(|entry| entry.path())
 }

@@ -7,6 +7,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -14,10 +15,14 @@ use rustix::process::{
     DumpableBehavior, Signal, WaitOptions, getpid, set_child_subreaper, set_dumpable_behavior,
     set_parent_process_death_signal, wait,
 };
-use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, clear_ambient_capability_set, set_capabilities};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities,
+};
 use serde::{Deserialize, Serialize};
 
 use super::plan::ShimPlan;
+use crate::sandbox::{CannotConfine, Wall};
 
 /// Why a client did not start is cut here, in bytes.
 const LONGEST_PROBLEM: u64 = 4096;
@@ -69,10 +74,21 @@ fn send(socket: &mut UnixStream, message: &InitMessage) -> io::Result<()> {
 
 /// The client's pid, as it is known here.
 fn start(plan: &ShimPlan) -> Result<u32, String> {
-    if getpid().is_init() {
-        // Where `/proc` is masked, as in containers, the one that is there has to do.
-        let _ = own_proc();
-        give_up_right_to_mount().map_err(|error| format!("cannot give up the right to mount: {error}"))?;
+    let first = getpid().is_init();
+    match &plan.sandbox {
+        Some(policy) if first || policy.without.contains(&Wall::Root) => {
+            let home = plan.env.get("HOME").map_or("/", String::as_str);
+            policy.enter_root(Path::new(home)).map_err(|error| error.to_string())?;
+        }
+        Some(_) => return Err(CannotConfine::Root(io::Error::other("there are no namespaces for it")).to_string()),
+        None => {}
+    }
+    if first {
+        if plan.sandbox.as_ref().is_none_or(|policy| policy.without.contains(&Wall::Root)) {
+            // Where `/proc` is masked, as in containers, the one that is there has to do.
+            let _ = own_proc();
+        }
+        give_up_capabilities().map_err(|error| format!("cannot give up its capabilities: {error}"))?;
     } else {
         set_child_subreaper(Some(getpid())).map_err(|error| format!("cannot become a subreaper: {error}"))?;
     }
@@ -119,9 +135,7 @@ fn replace_with_client(plan: &ShimPlan) -> Result<Infallible, String> {
         None => Stdio::null(),
     };
     if let Some(policy) = &plan.sandbox {
-        policy.enforce().map_err(|error| {
-            format!("{error}. Set `sandbox: best_effort` in .saihai/config.yaml to start agents unconfined.")
-        })?;
+        policy.confine_self().map_err(|error| error.to_string())?;
     }
     let mut command = Command::new(&plan.program);
     command.args(&plan.arguments).env_clear().envs(&plan.env).env(crate::process::MARKER, &plan.spawn);
@@ -138,12 +152,15 @@ fn own_proc() -> io::Result<()> {
     Ok(())
 }
 
-/// What the shim has let us keep must not reach the client.
-fn give_up_right_to_mount() -> io::Result<()> {
+/// What the shim has let us keep must not reach the client, nor be of use to anybody who reaches us.
+fn give_up_capabilities() -> io::Result<()> {
     clear_ambient_capability_set()?;
-    let mut sets = capabilities(None)?;
-    sets.inheritable = CapabilitySet::empty();
-    set_capabilities(None, sets)?;
+    for capability in CapabilitySet::all().iter() {
+        // Newer kernels have more of them than the list, older ones fewer.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
     Ok(())
 }
 

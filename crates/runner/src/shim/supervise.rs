@@ -103,12 +103,15 @@ fn isolate() -> io::Result<()> {
 }
 
 /// In its own namespace this process may mount. For an ordinary user that right would be lost with the next `exec`, and
-/// `init` needs it once, for a `/proc` of its own (F112). It gives it up before the client starts.
+/// `init` needs it once, for a root of its own (R13, F112). It gives it up before the client starts.
 fn keep_right_to_mount() -> io::Result<()> {
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
     let mut sets = capabilities(None)?;
-    sets.inheritable |= CapabilitySet::SYS_ADMIN;
+    sets.inheritable |= needed;
     set_capabilities(None, sets)?;
-    configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)?;
+    for capability in needed.iter() {
+        configure_capability_in_ambient_set(capability, true)?;
+    }
     Ok(())
 }
 

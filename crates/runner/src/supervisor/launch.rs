@@ -136,7 +136,7 @@ impl Inner {
             env,
             cwd: workspace,
             stdin: launch.stdin,
-            sandbox: policy_in_mode(policy, settings.sandbox),
+            sandbox: policy_in_mode(policy, settings.sandbox).await,
             wall: Duration::from_secs(spec.timeout.into()),
             stall: Some(Duration::from_secs(spec.stall_timeout.into())),
             grace: GRACE,

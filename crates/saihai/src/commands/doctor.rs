@@ -102,18 +102,14 @@ fn check_git() -> Finding {
 
 /// Tried with a real program, because kernels and containers differ.
 async fn check_sandbox() -> Finding {
-    let scratch = match tempfile::tempdir() {
-        Ok(scratch) => scratch,
-        Err(error) => return Finding::new("sandbox", Severity::Problem, error.to_string(), "Make TMPDIR writable."),
-    };
-    match runner::try_sandbox(scratch.path()).await {
-        Ok(()) => Finding::ok("sandbox", "agents are confined to their files by the kernel"),
-        Err(error) => {
-            let hint = "Agents do not start with `sandbox: strict`. Use a kernel with Landlock (Linux 6.2 or newer), \
-                        or set `sandbox: best_effort` in .saihai/config.yaml.";
-            Finding::new("sandbox", Severity::Problem, error, hint)
-        }
+    let missing = runner::missing_walls().await;
+    if missing.is_empty() {
+        return Finding::ok("sandbox", "agents have a root of their own, with Landlock and seccomp");
     }
+    let problems: Vec<_> = missing.iter().map(|(_, problem)| problem.as_str()).collect();
+    let hint = "Agents do not start with `sandbox: strict`. Use Linux 6.2 or newer with user namespaces and Landlock \
+                allowed, or set `sandbox: best_effort` in .saihai/config.yaml to go without what is missing.";
+    Finding::new("sandbox", Severity::Problem, problems.join("; "), hint)
 }
 
 fn check_project(opened: &OpenProject) -> Vec<Finding> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::process::{Command, Stdio};
 
 use board::{AgentSpec, Isolation, Scope};
 use runner::scope::Patterns;
@@ -84,16 +85,16 @@ fn nothing_outside_of_the_scope_can_be_touched() {
         try truncate truncate -s 0 "$USERS/notes.txt"
         try write_main write "$MAIN/src/a.txt"
         try read_main cat "$MAIN/src/a.txt"
-        try remove_main rm -rf "$MAIN/src"
+        try remove_main rm -r "$MAIN/src"
         try other_workspace write "$SAIHAI/projects/shop/workspaces/task-9/work/a.txt"
         try read_other_workspace cat "$SAIHAI/projects/shop/workspaces/task-9/work/a.txt"
         try read_store cat "$SAIHAI/saihai.db"
         try write_store write "$SAIHAI/saihai.db"
         try own_record write "$SAIHAI/projects/shop/sessions/ses_1/exit.json"
         try stop_file write "$SAIHAI/projects/shop/sessions/ses_1/stop.json"
-        try ready_file rm -f "$SAIHAI/projects/shop/workspaces/task-1/ready"
+        try ready_file rm "$SAIHAI/projects/shop/workspaces/task-1/ready"
         try swap_git_directory mv "$SAIHAI/projects/shop/workspaces/task-1/git" "$SAIHAI/projects/shop/workspaces/task-1/git2"
-        try public_tmp write /tmp/saihai-escape
+        write /tmp/saihai-escape
         try etc write /etc/saihai-escape
         try mount mount -t tmpfs none src
         try device mknod src/sda b 8 0
@@ -132,12 +133,151 @@ fn nothing_outside_of_the_scope_can_be_touched() {
             "stop_file",
             "ready_file",
             "swap_git_directory",
-            "public_tmp",
             "etc",
             "mount",
             "device",
         ],
     );
+    assert!(!fs::exists("/tmp/saihai-escape").unwrap(), "its /tmp is its own");
+}
+
+/// R13, F112, F113: what is outside is not there at all: it can be neither seen, changed in mode or time, watched nor
+/// connected to, and the kernel's other ways around files are closed. The same for root and for ordinary users.
+#[test]
+fn nothing_outside_is_there() {
+    let team = Team::new("true");
+    a_users_files(&team);
+    let _listener = std::os::unix::net::UnixListener::bind(team.world.path().join("user/agent.sock")).unwrap();
+    let script = tries(
+        &team,
+        r#"
+        # Refused only with this very error: the kernel would not like the arguments either.
+        call() { perl -e 'my ($e, $n, @a) = map { 0 + $_ } @ARGV; syscall($n, @a); exit($! == $e)' "$@"; }
+        socket() { perl -MSocket -e 'socket(my $s, $ARGV[0], SOCK_STREAM, 0); exit($! == 97)' "$1"; }
+        try stat_file stat "$USERS/notes.txt"
+        try stat_home stat "$USERS"
+        try list_root_home ls /root
+        try list_homes ls /home
+        try list_var ls /var/lib
+        try list_run ls /run
+        try chmod_notes chmod 777 "$USERS/notes.txt"
+        try touch_notes touch -d 1970-01-01 "$USERS/notes.txt"
+        try chmod_readme chmod 777 README.md
+        try chmod_object sh -c 'chmod 777 "$1"/.git/objects/??' sh "$MAIN"
+        try watch_main perl -e 'exit(syscall(254, syscall(253), $ARGV[0], 0xfff) < 0)' "$MAIN/.git/HEAD"
+        try connect perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 1' "$USERS/agent.sock"
+        try shadow cat /etc/shadow
+        try ssh_keys ls /etc/ssh
+        try private_keys ls /etc/ssl/private
+        try core_pattern sh -c 'cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern'
+        try swappiness sh -c 'cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness'
+        try null_mode chmod 600 /dev/null
+        try null_time touch -d 1970-01-01 /dev/null
+        try new_root_file sh -c 'echo x > /new'
+        try new_etc_file sh -c 'echo x > /etc/new'
+        try new_device sh -c 'echo x > /dev/new'
+        try user_namespace unshare -U true
+        try mount_namespace unshare -m true
+        try remount mount -o remount,rw /
+        try unmount umount "$HOME"
+        try chroot chroot / true
+        try keyring call 1 250 0 -3 1
+        try add_key call 1 248 0 0 0 0 -3
+        try io_uring call 38 425 1 0
+        try userfaultfd call 1 323 1
+        try vsock socket 40
+        try packet socket 17
+        try bpf call 1 321 0 0 0
+        try handle call 1 304 -100 0 0
+        perl -e 'my $id = shmget(0x5a1a1a, 1024, 01666); print "shared memory ", defined $id ? "made" : "refused", "\n"'
+        grep -H . /proc/self/comm /proc/1/comm; ls /proc | grep -c '^[0-9]' | sed 's/^/processes /'
+        id -un | sed 's/^/name /'; [ "$(perl -e 'print((getpwuid $<)[7])')" = "$HOME" ] && echo "home is known"
+        [ -c /dev/ptmx ] && : > /dev/null && : > /dev/shm/x && : > /tmp/x && head -c 1 /dev/urandom | wc -c | sed 's/^/random /'
+        "#,
+    );
+    team.redefine_solo(&script, &json!({}));
+    attempts(
+        &team,
+        &[
+            "stat_file",
+            "stat_home",
+            "list_root_home",
+            "list_homes",
+            "list_var",
+            "list_run",
+            "chmod_notes",
+            "touch_notes",
+            "chmod_readme",
+            "chmod_object",
+            "watch_main",
+            "connect",
+            "shadow",
+            "ssh_keys",
+            "private_keys",
+            "core_pattern",
+            "swappiness",
+            "null_mode",
+            "null_time",
+            "new_root_file",
+            "new_etc_file",
+            "new_device",
+            "user_namespace",
+            "mount_namespace",
+            "remount",
+            "unmount",
+            "chroot",
+            "keyring",
+            "add_key",
+            "io_uring",
+            "userfaultfd",
+            "vsock",
+            "packet",
+            "bpf",
+            "handle",
+        ],
+    );
+    let log = team.log(1);
+    for line in ["shared memory made", "home is known", "random 1"] {
+        assert!(log.contains(line), "{line}: {log}");
+    }
+    let shared = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    assert!(!shared.contains("5904922"), "0x5a1a1a has outlived it: {shared}");
+}
+
+/// R13: where the system gives no namespaces, `up` says so and starts nothing; `best_effort` goes on, and says what is
+/// missing; `doctor` names it.
+#[test]
+fn a_system_that_cannot_confine_is_named() {
+    let team = Team::new("echo work > src/b.txt");
+    let task = team.start_task("Work");
+    let without_namespaces = |arguments: &[&str]| {
+        let saihai = team.world.command(arguments);
+        let mut command = Command::new("unshare");
+        let prepare = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set -sys_admin \"$@\"";
+        command.args(["--user", "--map-root-user", "sh", "-c", prepare, "sh"]);
+        command.arg(saihai.get_program()).args(saihai.get_args()).current_dir(saihai.get_current_dir().unwrap());
+        command.env_clear().envs(saihai.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    };
+    let said = |output: std::process::Output| String::from_utf8(output.stderr).unwrap();
+    let refused = without_namespaces(&["up", "--listen", "127.0.0.1:0"]).output().unwrap();
+    assert!(!refused.status.success());
+    let refused = said(refused);
+    assert!(refused.contains("cannot be confined here: a process gets no root of its own"), "{refused}");
+    assert!(refused.contains("sandbox: best_effort"), "{refused}");
+    assert_eq!(team.until_board("the board", |board| Some(board.sessions.len())), 0);
+    let doctor = without_namespaces(&["doctor"]).output().unwrap();
+    let doctor = String::from_utf8(doctor.stdout).unwrap();
+    assert!(doctor.contains("a process gets no root of its own"), "{doctor}");
+
+    team.world.write(".saihai/config.yaml", json!({ "sandbox": "best_effort" }).to_string());
+    team.commit("best effort");
+    let mut up = without_namespaces(&["up", "--listen", "127.0.0.1:0", "--stop-agents"]);
+    let up = up.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    team.until_task(&task, "done");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&up), rustix::process::Signal::TERM).unwrap();
+    let partly = said(up.wait_with_output().unwrap());
+    assert!(partly.contains("confined only in part here: a process gets no root"), "{partly}");
 }
 
 /// R1, R2, F64: neither refs nor objects, configuration or hooks of the user's repository.
@@ -163,7 +303,7 @@ fn nothing_of_the_main_repository_can_be_changed() {
         try gc main gc --prune=now
         try chmod_object sh -c 'for o in "$1"/.git/objects/??/*; do echo x > "$o" && exit 0; done; exit 1' sh "$MAIN"
         try head sh -c 'echo "ref: refs/heads/evil" > "$1/.git/HEAD"' sh "$MAIN"
-        try index sh -c 'rm -f "$1/.git/index"' sh "$MAIN"
+        try index rm "$MAIN/.git/index"
         "#,
     );
     team.redefine_solo(&script, &json!({}));

@@ -13,6 +13,7 @@ use crate::clients::User;
 use crate::paths::RunnerPaths;
 use crate::sandbox::{Policy, Wall};
 use crate::shim::{Durability, ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
+use crate::toolchains::Toolchains;
 
 /// A project's repository, its directories, and the user who runs the runner.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub struct RunnerHost {
 }
 
 /// Variables of the user that every program gets; a client's adapter may add others (F46).
-const INHERITED_VARIABLES: [&str; 18] = [
+const INHERITED_VARIABLES: [&str; 16] = [
     "PATH",
     "LANG",
     "LANGUAGE",
@@ -41,8 +42,6 @@ const INHERITED_VARIABLES: [&str; 18] = [
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    "JAVA_HOME",
-    "GOROOT",
 ];
 
 /// A program that runs to its end in a sandbox.
@@ -91,9 +90,21 @@ impl RunnerHost {
         format!("{}:{task}", self.paths.root().display())
     }
 
+    /// What belongs to the programs on the user's PATH, to those on another one that goes before it, and to one more.
+    pub(crate) fn toolchains(&self, path: Option<&str>, program: Option<&Path>) -> Toolchains {
+        let users = self.user.env.get("PATH").map(String::as_str);
+        let paths: Vec<_> = path.into_iter().chain(users).collect();
+        Toolchains::find(&self.user, &paths, program)
+    }
+
     /// The environment of a program. It is built from nothing: the runner's own is not inherited.
-    pub(crate) fn environment(&self, home: &Path, temporary: &Path) -> BTreeMap<String, String> {
-        let mut env = BTreeMap::new();
+    pub(crate) fn environment(
+        &self,
+        home: &Path,
+        temporary: &Path,
+        toolchains: &Toolchains,
+    ) -> BTreeMap<String, String> {
+        let mut env = toolchains.env.clone();
         for name in INHERITED_VARIABLES {
             env.extend(self.user.env.get(name).map(|value| (name.to_owned(), value.clone())));
         }
@@ -101,26 +112,19 @@ impl RunnerHost {
         env.insert("HOME".into(), home.to_string_lossy().into_owned());
         env.insert("TMPDIR".into(), temporary.to_string_lossy().into_owned());
         env.insert("TERM".into(), "dumb".into());
-        if let Some(rustup_home) = self.rustup_home() {
-            env.insert("RUSTUP_HOME".into(), rustup_home.to_string_lossy().into_owned());
-        }
         env
     }
 
-    /// Where rustup keeps its toolchains. Its programs would look below HOME, which is another one here.
-    fn rustup_home(&self) -> Option<PathBuf> {
-        let set = self.user.env.get("RUSTUP_HOME").map(PathBuf::from);
-        set.or_else(|| Some(self.user.home.join(".rustup")).filter(|path| path.is_dir()))
-    }
-
-    /// Adds what every confined program may use: the toolchains on the user's PATH, what the
-    /// project grants, and the session's own directories.
-    pub(crate) fn grant_common_access(&self, policy: &mut Policy, settings: &Settings, own: &[&Path]) {
-        let path = self.user.env.get("PATH").map(String::as_str).unwrap_or_default();
-        // An entry that is the user's home, or lies above it, would open the whole home.
-        let narrow = |path: &PathBuf| path.is_absolute() && !self.user.home.starts_with(path);
-        let toolchains = std::env::split_paths(path).filter(narrow);
-        policy.execute.extend(toolchains.chain(self.rustup_home()));
+    /// Adds what every confined program may use: the toolchains, what the project grants, and the session's own
+    /// directories.
+    pub(crate) fn grant_common_access(
+        &self,
+        policy: &mut Policy,
+        settings: &Settings,
+        toolchains: &Toolchains,
+        own: &[&Path],
+    ) {
+        policy.execute.extend(toolchains.readable.iter().cloned());
         policy.execute.extend(settings.sandbox_read.iter().map(|path| self.repository.join(path)));
         policy.write.extend(own.iter().map(|path| path.to_path_buf()));
         policy.connect.clone_from(&settings.sandbox_connect);
@@ -184,7 +188,7 @@ async fn try_walls(walls: &[Wall]) -> Result<(), String> {
         directory: scratch,
         program: Path::new("/bin/true"),
         arguments: Vec::new(),
-        env: host.environment(scratch, scratch),
+        env: host.environment(scratch, scratch, &Toolchains::default()),
         cwd: Path::new("/usr"),
         stdin: None,
         policy: Policy { without, ..Policy::system() },

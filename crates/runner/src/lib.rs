@@ -11,6 +11,8 @@ pub mod sandbox;
 pub mod scope;
 pub mod shim;
 mod supervisor;
+mod toolchains;
+mod trial;
 mod verify;
 mod workspace;
 mod workspace_git;
@@ -21,6 +23,8 @@ pub use supervisor::{
     AtShutdown, Message, Mine, Notice, Options, Outcome, Phase, Plan, PreparedWorkspace, Room, Runner, RunnerError,
     Step, Supervised, prompt_for, reconcile,
 };
+pub use toolchains::Toolchains;
+pub use trial::{Trial, TrialHost};
 pub use verify::VerifyError;
 pub use workspace::{Workspace, WorkspaceError, WorkspaceSpec};
 pub use workspace_git::run_workspace_request;

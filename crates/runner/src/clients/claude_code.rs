@@ -17,7 +17,7 @@ const BEDROCK_KEYS: [&str; 4] =
     ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"];
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
-    let mut launch = program::launch(assignment, VENDOR.find(assignment)?);
+    let mut launch = program::launch(VENDOR.find(assignment)?);
     launch.ends_on_sigint = true;
     launch.stdin = Some(launch.prompt(assignment));
     launch.arguments(["-p", "--output-format", "stream-json", "--verbose"]);

@@ -14,7 +14,7 @@ const VENDOR: VendorProgram = VendorProgram { name: "Codex", program: "codex", p
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let found = VENDOR.find(assignment)?;
-    let mut launch = program::launch(assignment, native(&found).unwrap_or(found));
+    let mut launch = program::launch(native(&found).unwrap_or(found));
     launch.ends_on_sigint = true;
     launch.stdin = Some(launch.prompt(assignment));
     // Its own sandbox does not nest in ours.

@@ -15,7 +15,7 @@ pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch
             hint: "Name the program and its arguments in its definition: command: [my-agent, \"{prompt_file}\"]".into(),
         });
     };
-    let mut launch = program::launch(assignment, find(assignment, program)?);
+    let mut launch = program::launch(find(assignment, program)?);
     let prompt_file = launch.prompt(assignment);
     launch.arguments = arguments.iter().map(|argument| filled(argument, assignment, &prompt_file)).collect();
     if launch.arguments.iter().any(|argument| argument.len() > LONGEST_ARGUMENT) {
@@ -24,6 +24,9 @@ pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch
             hint: "Use {prompt_file} in the agent's command instead of {prompt}".into(),
         });
     }
+    // Programs are looked for; other files of the user's that the command names are opened one by one (R14).
+    let named = arguments.iter().map(|argument| assignment.workspace.join(argument));
+    launch.readable = named.filter(|path| path.is_file() && !path.starts_with(assignment.workspace)).collect();
     let takes = |name: &str| arguments.iter().any(|argument| argument.contains(name));
     if !takes("{prompt}") && !takes("{prompt_file}") {
         launch.stdin = Some(prompt_file);

@@ -11,7 +11,7 @@ use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 const VENDOR: VendorProgram = VendorProgram { name: "Gemini CLI", program: "gemini", package: "@google/gemini-cli" };
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
-    let mut launch = program::launch(assignment, VENDOR.find(assignment)?);
+    let mut launch = program::launch(VENDOR.find(assignment)?);
     launch.stdin = Some(launch.prompt(assignment));
     launch.arguments(["-o", "stream-json", "--approval-mode", "yolo", "--allowed-mcp-server-names", SERVER]);
     if let Some(model) = &assignment.spec.model {

@@ -27,7 +27,7 @@ const VENDORS: [(&str, &[&str]); 9] = [
 const PROXY: &str = "proxy";
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
-    let mut launch = program::launch(assignment, VENDOR.find(assignment)?);
+    let mut launch = program::launch(VENDOR.find(assignment)?);
     launch.stdin = Some(launch.prompt(assignment));
     launch.arguments(["run", "--format", "json", "--pure", "--auto"]);
     launch.set(&[

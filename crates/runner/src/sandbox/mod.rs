@@ -43,7 +43,8 @@ impl Wall {
 }
 
 /// What every program needs: the system's own files, and nothing that anybody keeps.
-const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store"];
+pub(crate) const SYSTEM: [&str; 9] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store"];
 const SYSTEM_READ: [&str; 5] = ["/proc", "/dev/urandom", "/dev/random", "/sys/devices/system/cpu", "/sys/fs/cgroup"];
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
@@ -121,6 +122,15 @@ impl Policy {
         read.extend(paths(&CERTIFICATES));
         read.extend(settings());
         Self { execute: paths(&SYSTEM), read, write: paths(&DEVICES), ..Self::default() }
+    }
+
+    /// Is a file of this system there for whoever is confined?
+    pub(crate) fn shows(&self, path: &Path) -> bool {
+        let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = resolved(path);
+        let own = ["/proc", "/dev"].iter().any(|own| path.starts_with(own));
+        let allowed = self.execute.iter().chain(&self.read).chain(&self.write);
+        own || allowed.into_iter().any(|allowed| path.starts_with(resolved(allowed)))
     }
 
     /// The first wall: leaves everything behind that is not allowed. For the first process of a namespace, before it

@@ -104,17 +104,20 @@ impl Inner {
             write_private(path, bytes)?;
         }
         logins::remember(&run, &launch.logins)?;
-        self.host.grant_common_access(&mut policy, settings, &[&home, &temporary]);
-        policy.execute.extend(launch.readable);
         // The agent's definition may add programs of its own by a PATH.
-        let own_path = spec.env.get("PATH").map(|path| path.0.as_str()).unwrap_or_default();
-        policy.execute.extend(std::env::split_paths(own_path).filter(|path| path.is_absolute()));
+        let own_path = spec.env.get("PATH").map(|path| path.0.as_str());
+        let toolchains = self.host.toolchains(own_path, Some(&launch.program));
+        for file in &toolchains.home_files {
+            let _ = fs::copy(file, home.join(file.file_name().unwrap_or_default()));
+        }
+        self.host.grant_common_access(&mut policy, settings, &toolchains, &[&home, &temporary]);
+        policy.execute.extend(launch.readable);
         policy.read.extend(launch.stdin.clone());
         policy.read.extend(launch.files.iter().map(|(path, _)| path.clone()));
         if let (Some(ports), Some(own)) = (&mut policy.connect, port_of(&self.options.mcp_url)) {
             ports.push(own);
         }
-        let mut env = self.host.environment(&home, &temporary);
+        let mut env = self.host.environment(&home, &temporary, &toolchains);
         if order.task.is_some() && settings.isolation == Isolation::Worktree {
             // A worktree has the repository's configuration, which need not name anybody, and the user's HOME,
             // which usually does, is out of reach.

@@ -12,6 +12,7 @@ use crate::host::{RunnerHost, SandboxJob};
 use crate::remove::remove_special_files;
 use crate::sandbox::Policy;
 use crate::shim::kill_marked;
+use crate::toolchains::Toolchains;
 use crate::workspace::{init_sharing_objects, make_directory, remove_all, write};
 
 /// How much of a check's output is kept: its end says what failed.
@@ -59,18 +60,14 @@ impl CheckRunner<'_> {
     }
 
     async fn run_one(&self, copy: &VerificationCopy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
-        let mut policy = Policy::system();
-        let main = AsyncGit::in_repository(&self.host.repository);
-        policy.execute.push(copy.tree.clone());
-        policy.read.extend(main.object_directories().await?);
-        policy.read.push(copy.git.clone());
-        self.host.grant_common_access(&mut policy, self.settings, &[&copy.tree, &copy.home, &copy.temporary]);
+        let toolchains = self.host.toolchains(None, None);
+        let policy = self.policy(&toolchains).await?;
         let job = SandboxJob {
             spawn: &self.marker,
             directory: &self.directory,
             program: Path::new("/bin/sh"),
             arguments: vec!["-c".into(), command.to_owned()],
-            env: self.host.environment(&copy.home, &copy.temporary),
+            env: self.host.environment(&copy.home, &copy.temporary, &toolchains),
             cwd: &copy.tree,
             stdin: None,
             policy,
@@ -84,12 +81,33 @@ impl CheckRunner<'_> {
         Ok(CheckResult { name: name.to_owned(), command: command.to_owned(), outcome: outcome(&exit.end), output })
     }
 
+    /// What a check may touch.
+    pub(crate) async fn policy(&self, toolchains: &Toolchains) -> Result<Policy, VerifyError> {
+        let copy = self.copy();
+        let mut policy = Policy::system();
+        let main = AsyncGit::in_repository(&self.host.repository);
+        policy.execute.push(copy.tree.clone());
+        policy.read.extend(main.object_directories().await?);
+        policy.read.push(copy.git.clone());
+        let own: [&Path; 3] = [&copy.tree, &copy.home, &copy.temporary];
+        self.host.grant_common_access(&mut policy, self.settings, toolchains, &own);
+        Ok(policy)
+    }
+
+    fn copy(&self) -> VerificationCopy {
+        let root = self.host.paths.verification();
+        VerificationCopy {
+            tree: root.join("tree"),
+            git: root.join("git"),
+            home: root.join("home"),
+            temporary: root.join("tmp"),
+        }
+    }
+
     /// The copy with this commit checked out. What is ignored there, such as caches, is kept if it was made by checks of
     /// work that was merged; HOME and TMPDIR are new each time (V16, F110).
     async fn verification_copy(&self, commit: &str) -> Result<VerificationCopy, VerifyError> {
-        let root = self.host.paths.verification();
-        let (tree, git) = (root.join("tree"), root.join("git"));
-        let copy = VerificationCopy { tree, git, home: root.join("home"), temporary: root.join("tmp") };
+        let copy = self.copy();
         let merged = self.last_was_merged(&copy).await;
         let prepared = async {
             copy.check_out(commit).await?;
@@ -100,7 +118,7 @@ impl CheckRunner<'_> {
         };
         if prepared.await.is_err() {
             // A check may have broken the copy. A new one costs only time.
-            remove_all(&root)?;
+            remove_all(&self.host.paths.verification())?;
             init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
             copy.check_out(commit).await?;
         }
@@ -147,7 +165,7 @@ impl VerificationCopy {
 }
 
 /// A check that did not run, or not to its end, has not passed (F66).
-fn outcome(end: &ProcessEnd) -> CheckOutcome {
+pub(crate) fn outcome(end: &ProcessEnd) -> CheckOutcome {
     match (end.reason, end.exit_code) {
         (EndReason::Exited, Some(0)) => CheckOutcome::Pass,
         // The shell's exit codes for "cannot be executed" and "not found".

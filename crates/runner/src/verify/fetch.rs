@@ -164,7 +164,8 @@ impl WorkspaceSandbox<'_> {
         let stdin = directory.join("request.json");
         write(&stdin, &serde_json::to_vec(request).unwrap_or_default())?;
         let mut policy = workspace.policy_for_git(&host.repository).await?;
-        host.grant_common_access(&mut policy, settings, &[&home, out]);
+        let toolchains = host.toolchains(None, None);
+        host.grant_common_access(&mut policy, settings, &toolchains, &[&home, out]);
         let program = std::env::current_exe()?;
         policy.execute.push(program.clone());
         let job = SandboxJob {
@@ -172,7 +173,7 @@ impl WorkspaceSandbox<'_> {
             directory: &directory.join("shim"),
             program: &program,
             arguments: vec!["workspace-git".into()],
-            env: host.environment(&home, out),
+            env: host.environment(&home, out, &toolchains),
             cwd: &workspace.tree,
             stdin: Some(stdin),
             policy,

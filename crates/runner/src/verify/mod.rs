@@ -20,7 +20,7 @@ use self::candidate::MergeCandidate;
 use crate::host::RunnerHost;
 use crate::workspace::{Workspace, WorkspaceError, client_files};
 
-pub(crate) use self::checks::CheckRunner;
+pub(crate) use self::checks::{CheckRunner, outcome};
 pub(crate) use self::fetch::{Fetched, WorkspaceSandbox};
 pub(crate) use self::merge::MoveOutcome;
 

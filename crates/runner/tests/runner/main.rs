@@ -5,3 +5,4 @@
 mod clients;
 mod reconcile;
 mod supervision;
+mod toolchains;

@@ -1,24 +1,28 @@
 //! `saihai doctor`: is everything here that is needed?
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
-use board::Client;
+use board::{CheckOutcome, Client};
 use clap::Args;
 use git::Git;
+use runner::{Trial, TrialHost};
 use serde::Serialize;
 
 use crate::context::{Context, OpenProject};
-use crate::failure::{CliExit, Failure};
-use crate::show;
+use crate::failure::{CliExit, Failure, write_stderr};
+use crate::show::{self, Format};
 
-/// Check git, the store, the definitions and the clients they name
+/// Check git, the store, the definitions, and what runs in the sandbox: clients, setup and checks
 #[derive(Debug, Args)]
-#[command(after_help = "Changes nothing. Exit code 1 if something does not work.")]
-pub(crate) struct Doctor {}
+#[command(after_help = "\
+Runs each client, `dod.setup` and every check in the sandbox, on the target branch in a copy of its own, and names the files
+that they could not see. Changes nothing. Exit code 1 if something does not work.")]
+pub(crate) struct Doctor {
+    /// Do not run `dod.setup` and the checks, which may take long
+    #[arg(long)]
+    skip_checks: bool,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,6 +62,7 @@ impl Doctor {
                 findings.push(Finding::ok("store", format!("{} opens", context.store_path().display())));
                 findings.push(Finding::ok("project", format!("{} at {}", opened.id, opened.path.display())));
                 findings.extend(check_project(&opened));
+                findings.extend(check_sandboxed_programs(&opened, self.skip_checks, context.format).await);
             }
             Err(failure) if failure.exit == CliExit::Store => findings.push(Finding::of("store", &failure)),
             Err(failure) => {
@@ -141,9 +146,69 @@ fn check_project(opened: &OpenProject) -> Vec<Finding> {
             findings.push(Finding::new("definitions", Severity::Warning, detail, "Run `saihai agent apply`."));
         }
     }
-    let programs: BTreeSet<_> = board.agents.values().filter(|a| a.active).filter_map(|a| program(&a.spec)).collect();
-    findings.extend(programs.iter().map(|program| check_client(program)));
     findings
+}
+
+/// Everything that agents and checks will need, tried where they will run (R14).
+async fn check_sandboxed_programs(opened: &OpenProject, skip_checks: bool, format: Format) -> Vec<Finding> {
+    let board = opened.board();
+    let host = TrialHost::new(
+        opened.id.clone(),
+        opened.path.clone(),
+        crate::up_process::current_user(),
+        (*board.settings).clone(),
+    );
+    let host = match host {
+        Ok(host) => host,
+        Err(error) => {
+            return vec![Finding::new("sandbox", Severity::Problem, error.to_string(), "Make TMPDIR writable.")];
+        }
+    };
+    let mut findings = Vec::new();
+    let programs: BTreeSet<_> = board.agents.values().filter(|a| a.active).filter_map(|a| program(&a.spec)).collect();
+    for program in &programs {
+        findings.push(check_client(&host, program).await);
+    }
+    let dod = &board.settings.dod;
+    let names: Vec<_> =
+        dod.setup.iter().map(|_| board::SETUP).chain(dod.checks.iter().map(|c| c.name.as_str())).collect();
+    if skip_checks || names.is_empty() {
+        return findings;
+    }
+    if format == Format::Text {
+        write_stderr(&format!("Running {} in the sandbox, on {} …", names.join(", "), board.settings.target_branch));
+    }
+    match host.checks().await {
+        Ok(trials) => {
+            findings.extend(trials.iter().map(|trial| check_finding(&format!("check {}", trial.name), trial)))
+        }
+        Err(error) => findings.push(Finding::new("checks", Severity::Problem, error.to_string(), "")),
+    }
+    findings
+}
+
+fn check_finding(what: &str, trial: &Trial) -> Finding {
+    let does = match trial.outcome {
+        CheckOutcome::Pass => return Finding::ok(what, "passes in the sandbox"),
+        CheckOutcome::Fail => "fails in the sandbox",
+        CheckOutcome::TimedOut => "does not end in time in the sandbox",
+        CheckOutcome::DidNotRun => "does not run in the sandbox",
+    };
+    let lines: Vec<_> = trial.output.trim().lines().collect();
+    let detail = [&[does], &lines[lines.len().saturating_sub(5)..]].concat().join("\n");
+    if trial.denied.is_empty() {
+        let hint = "Run it yourself on the target branch: does it pass there?";
+        return Finding::new(what, Severity::Warning, detail, hint);
+    }
+    Finding::new(what, Severity::Problem, detail, denied_hint(trial))
+}
+
+fn denied_hint(trial: &Trial) -> String {
+    let denied: Vec<_> = trial.denied.iter().map(|path| path.display().to_string()).collect();
+    format!(
+        "Not there in the sandbox: {}. Add what it needs to `sandbox.read` in .saihai/config.yaml.",
+        denied.join(", ")
+    )
 }
 
 /// The program that a client is started as.
@@ -157,8 +222,8 @@ fn program(spec: &board::AgentSpec) -> Option<String> {
     }
 }
 
-/// Is it installed, and does it start? A custom command is only searched for, not started.
-fn check_client(program: &str) -> Finding {
+/// Is it installed, and does it start in the sandbox? A custom command is only searched for, not started.
+async fn check_client(host: &TrialHost, program: &str) -> Finding {
     let Some(path) = find_program(program) else {
         let hint =
             format!("Install it, or put it on PATH; agents with it end as launch_failed. Looked for `{program}`.");
@@ -167,34 +232,19 @@ fn check_client(program: &str) -> Finding {
     if !matches!(program, "claude" | "codex" | "gemini" | "opencode") {
         return Finding::ok(program, path.display().to_string());
     }
-    match ask_version(&path) {
-        Ok(output) if output.status.success() => {
-            Finding::ok(program, String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        }
-        Ok(output) => {
-            let detail = format!("`{program} --version` ended with {}", output.status);
+    match host.program(&path).await {
+        Ok(trial) if trial.outcome == CheckOutcome::Pass => Finding::ok(program, trial.output),
+        Ok(trial) if trial.outcome == CheckOutcome::TimedOut => {
+            let detail = format!("`{program} --version` is not answered in the sandbox");
             Finding::new(program, Severity::Problem, detail, "Run it yourself to see why.")
+        }
+        Ok(trial) => {
+            let detail = format!("`{program} --version` does not work in the sandbox: {}", trial.output);
+            let hint = if trial.denied.is_empty() { "Run it yourself to see why.".into() } else { denied_hint(&trial) };
+            Finding::new(program, Severity::Problem, detail, hint)
         }
         Err(error) => Finding::new(program, Severity::Problem, error.to_string(), "Run it yourself to see why."),
     }
-}
-
-/// With a time limit, because a client may wait for something, such as a first login.
-fn ask_version(program: &Path) -> io::Result<Output> {
-    const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
-    let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let (mut child, asked) = (command.spawn()?, Instant::now());
-    while child.try_wait()?.is_none() {
-        if asked.elapsed() > VERSION_TIMEOUT {
-            child.kill()?;
-            child.wait()?;
-            let silence = format!("`--version` was not answered within {} seconds", VERSION_TIMEOUT.as_secs());
-            return Err(io::Error::new(io::ErrorKind::TimedOut, silence));
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.wait_with_output()
 }
 
 fn find_program(program: &str) -> Option<std::path::PathBuf> {

@@ -68,3 +68,37 @@ fn a_missing_target_branch_is_a_problem() {
     world.git(&["branch", "--quiet", "-D", "main"]);
     assert_eq!(state(&findings(&world, 1), "target"), "problem");
 }
+
+/// R14: setup and checks are run in the sandbox, on the target branch in a copy of its own; what they name and cannot see
+/// is told, with where to allow it. Nothing is left behind.
+#[test]
+fn setup_and_checks_are_tried_in_the_sandbox() {
+    let world = World::new();
+    let notes = world.path().join("notes.txt");
+    std::fs::write(&notes, "notes\n").unwrap();
+    let config = format!(
+        "dod:\n  setup: echo built > built\n  checks:\n  - {{ type: test, command: test -e built }}\n  \
+         - {{ type: broken, command: exit 3 }}\n  - {{ type: notes, command: cat {} }}\n",
+        notes.display()
+    );
+    world.write(".saihai/config.yaml", &config);
+    world.git(&["add", "--all"]);
+    world.git(&["commit", "--quiet", "--message", "checks"]);
+    world.ok(&["agent", "apply"]);
+    let found = findings(&world, 1);
+    let states = ["check setup", "check test", "check broken", "check notes"].map(|what| state(&found, what));
+    assert_eq!(states, ["ok", "ok", "warning", "problem"], "{found:#}");
+    let notes_finding = found.as_array().unwrap().last().unwrap();
+    let hint = notes_finding["hint"].as_str().unwrap();
+    assert!(hint.contains(notes.to_str().unwrap()) && hint.contains("sandbox.read"), "{hint}");
+    assert!(!world.repository.join("built").exists());
+
+    world.write(
+        ".saihai/config.yaml",
+        config.replace("dod:", &format!("sandbox: {{ read: [{}] }}\ndod:", notes.display())),
+    );
+    world.ok(&["agent", "apply"]);
+    assert_eq!(state(&findings(&world, 0), "check notes"), "ok");
+    let skipped = world.json(&["doctor", "--skip-checks"]);
+    assert!(!skipped.to_string().contains("check setup"), "{skipped}");
+}

@@ -147,38 +147,6 @@ fn a_missing_client_is_named_with_its_package() {
     }
 }
 
-/// R5: npm's links lead to where the program is; an interpreter needs what was installed with it.
-#[test]
-fn a_client_can_read_what_belongs_to_it() {
-    let test_user = TestUser::new(Client::Gemini);
-    let script = "user/npm/lib/node_modules/@google/gemini-cli/bundle/gemini.js";
-    test_user.program(script, "#!/usr/bin/env -S node --no-warnings\n");
-    test_user.program("node-20/bin/node", "");
-    std::fs::remove_file(test_user.path("bin/gemini")).unwrap();
-    std::os::unix::fs::symlink(test_user.path(script), test_user.path("bin/gemini")).unwrap();
-    std::os::unix::fs::symlink(test_user.path("node-20/bin/node"), test_user.path("bin/node")).unwrap();
-    let launch = test_user.launch();
-    assert_eq!(launch.program, test_user.path("bin/gemini"));
-    assert_eq!(launch.readable, [test_user.path("user/npm/lib/node_modules"), test_user.path("node-20")]);
-}
-
-/// R5: a program that lies among the user's files does not open these to the agent.
-#[test]
-fn a_program_at_home_opens_no_more_than_itself() {
-    for (script, readable) in [
-        ("user/claude", ["user/claude", "user/.local/bin"]),
-        ("user/node_modules/x/claude", ["user/node_modules", "user/.local/bin"]),
-        ("user/tools/claude", ["user/tools", "user/.local/bin"]),
-    ] {
-        let mut test_user = TestUser::new(Client::ClaudeCode);
-        let program = test_user.program(script, "#!/usr/bin/env python3\n");
-        let python = test_user.program("user/.local/bin/python3", "");
-        let [program, python] = [program, python].map(|path| path.parent().unwrap().display().to_string());
-        test_user.set_for_user("PATH", &format!("{program}:{python}"));
-        assert_eq!(test_user.launch().readable, readable.map(|path| test_user.path(path)));
-    }
-}
-
 /// R5: signals reach the program itself, not npm's launcher in front of it.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
@@ -194,6 +162,6 @@ fn codex_is_started_without_its_launcher() {
         let npm = test_user.path("npm").display().to_string();
         test_user.set_for_agent("PATH", &npm);
         let launch = test_user.launch();
-        assert_eq!((launch.program, launch.readable), (native, vec![test_user.path("lib/node_modules")]));
+        assert_eq!(launch.program, native);
     }
 }

@@ -1,7 +1,7 @@
 //! Can an agent reach anything that it was not given, while it works or by what it leaves?
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::{Command, Stdio};
 
 use board::{AgentSpec, Isolation, Scope};
@@ -278,6 +278,55 @@ fn a_system_that_cannot_confine_is_named() {
     rustix::process::kill_process(rustix::process::Pid::from_child(&up), rustix::process::Signal::TERM).unwrap();
     let partly = said(up.wait_with_output().unwrap());
     assert!(partly.contains("confined only in part here: a process gets no root"), "{partly}");
+}
+
+/// R14: what is on the user's PATH runs in agents and in checks as it does outside, with a version manager's shim, a link
+/// into a virtual environment, and a library beside the program; and a file that the agent's command names is read.
+#[test]
+fn toolchains_run_as_outside() {
+    let check = "python-like && node-like && tool-like";
+    let team = Team::configured("true", &json!({ "dod": { "checks": [{ "type": "tools", "command": check }] } }));
+    let home = team.world.path();
+    let install = |path: &str, script: &str| {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    // As pyenv does it: a shim that asks the manager, which finds itself by its variable or in HOME.
+    let manager = "#!/bin/sh\nexec \"${PYENV_ROOT:-$HOME/.pyenv}/versions/3/bin/$2\" \"$@\"\n";
+    install(
+        ".pyenv/shims/python-like",
+        &format!("#!/bin/sh\nexec {}/.pyenv/libexec/pyenv exec python-like\n", home.display()),
+    );
+    install(".pyenv/libexec/pyenv", manager);
+    install(".pyenv/versions/3/bin/python-like", "#!/bin/sh\n. \"${0%/*}/../lib/library.sh\"; loaded python\n");
+    install(".pyenv/versions/3/lib/library.sh", "loaded() { echo \"loaded $1\"; }\n");
+    install(".nvm/versions/node/v20/bin/node-like", "#!/bin/sh\n. \"${0%/*}/../lib/library.sh\"; loaded node\n");
+    install(".nvm/versions/node/v20/lib/library.sh", "loaded() { echo \"loaded $1\"; }\n");
+    install("envs/x/bin/tool-like", "#!/bin/sh\necho loaded tool\n");
+    fs::create_dir_all(home.join(".local/bin")).unwrap();
+    std::os::unix::fs::symlink(home.join("envs/x/bin/tool-like"), home.join(".local/bin/tool-like")).unwrap();
+    fs::write(home.join("rules.txt"), "rules of the house\n").unwrap();
+    let command = [
+        "sh",
+        "-c",
+        &format!("{check} && cat \"$1\" && echo work > src/b.txt"),
+        "sh",
+        home.join("rules.txt").to_str().unwrap(),
+    ]
+    .map(str::to_owned);
+    team.redefine_solo("true", &json!({ "command": command }));
+    let task = team.start_task("Use the tools");
+    let bin =
+        [".pyenv/shims", ".nvm/versions/node/v20/bin", ".local/bin"].map(|path| home.join(path).display().to_string());
+    let path = format!("{}:{}", bin.join(":"), std::env::var("PATH").unwrap());
+    let mut up = team.world.command(&["up", "--listen", "127.0.0.1:0", "--stop-agents"]);
+    let up = up.env("PATH", path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    team.until_task(&task, "done");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&up), rustix::process::Signal::TERM).unwrap();
+    up.wait_with_output().unwrap();
+    assert_eq!(team.log(1), "loaded python\nloaded node\nloaded tool\nrules of the house\n");
 }
 
 /// R1, R2, F64: neither refs nor objects, configuration or hooks of the user's repository.

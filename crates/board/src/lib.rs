@@ -46,6 +46,7 @@ mod text_limits;
 mod time;
 mod tool;
 mod verdict;
+mod waiting;
 mod why;
 pub mod wire;
 mod words;

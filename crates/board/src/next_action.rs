@@ -8,6 +8,7 @@ use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Purpose, Session};
 use crate::task::{Status, Task};
+use crate::waiting;
 use crate::{Agent, Decompose, SessionId, Timestamp};
 
 /// What the rows look at.
@@ -172,7 +173,7 @@ fn step_is_ready(view: &View<'_>) -> Option<NextAction> {
 
 fn nothing_can_move(view: &View<'_>) -> Option<NextAction> {
     let task = view.task?;
-    let stuck = !readiness::waiting_helps(view.board, task) && !readiness::starting_helps(view.board, task);
+    let stuck = !waiting::waiting_helps(view.board, task) && !readiness::starting_helps(view.board, task);
     stuck.then_some(NextAction::ReviewBlocks)
 }
 

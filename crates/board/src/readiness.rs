@@ -1,16 +1,13 @@
 //! What keeps a task from starting? The one readiness function (F11).
 
-use std::collections::BTreeMap;
-
 use crate::actor::Party;
 use crate::board::Board;
 use crate::obstacle::Obstacle;
 use crate::settings::Fuel;
-use crate::staffing;
 use crate::task::{Kind, Status, Task};
 use crate::time::Span;
 use crate::time::Timestamp;
-use crate::{Agent, AgentId, TaskId};
+use crate::{Agent, AgentId};
 
 /// Everything that keeps `task` from starting; empty when it is ready.
 pub fn obstacles(board: &Board, task: &Task) -> Vec<Obstacle> {
@@ -72,46 +69,6 @@ pub(crate) fn suits(board: &Board, task: &Task, agent: &Agent) -> bool {
         Some(Kind::Step) => !agent.is_manager(),
         None => may_split || !agent.is_manager(),
     }
-}
-
-/// Would waiting help the manager of `task` (N4): will one of its children go on without it?
-pub(crate) fn waiting_helps(board: &Board, task: &Task) -> bool {
-    let mut known = BTreeMap::new();
-    board.live_children(task).any(|child| goes_on(board, task, child, &mut known))
-}
-
-/// Will `task` go on without the manager of `top`, which is above it? Work in progress does, unless its own manager
-/// sleeps and nothing below it goes on; work that waits does if all it waits for does. What is not below `top` is
-/// moved by others. `known` holds the answers so far, and ends a circle.
-fn goes_on(board: &Board, top: &Task, task: &Task, known: &mut BTreeMap<TaskId, bool>) -> bool {
-    if let Some(known) = known.get(&task.id) {
-        return *known;
-    }
-    known.insert(task.id, false);
-    let goes_on = match task.status {
-        Status::InProgress => {
-            !staffing::sleeps(board, task) || board.live_children(task).any(|child| goes_on(board, top, child, known))
-        }
-        Status::Backlog | Status::Todo => {
-            let obstacles = obstacles(board, task);
-            let finishes = |obstacle: &Obstacle, known: &mut _| match obstacle {
-                Obstacle::Waiting { on, .. } => board.tasks.get(on).is_some_and(|on| {
-                    let below_top = board.ancestors(on).any(|above| above.id == top.id);
-                    !below_top || goes_on(board, top, on, known)
-                }),
-                Obstacle::ProjectPaused
-                | Obstacle::Unassigned
-                | Obstacle::AssigneeInactive(_)
-                | Obstacle::DependencyCancelled(_)
-                | Obstacle::Held { .. }
-                | Obstacle::FuelSpent(_) => false,
-            };
-            !obstacles.is_empty() && obstacles.iter().all(|obstacle| finishes(obstacle, known))
-        }
-        Status::Blocked | Status::Done | Status::Failed | Status::Cancelled => false,
-    };
-    known.insert(task.id, goes_on);
-    goes_on
 }
 
 /// Can the manager of `task` assign or start a child (N4)?

@@ -9,11 +9,11 @@ use crate::coordination::Action;
 use crate::coordination::Reason;
 use crate::coordination::Staffing;
 use crate::interrupt::interrupt;
-use crate::readiness;
 use crate::right_of_way;
 use crate::session::{Driver, Purpose, Session, SessionStatus};
 use crate::task::{Status, Task};
-use crate::{Agent, AgentId, Mode, Party, Refusal, TaskId, Timestamp};
+use crate::waiting;
+use crate::{Agent, AgentId, Mode, Party, Refusal, Timestamp};
 
 /// The answer for one agent: the first stop, else the first start, else the hold of its most
 /// urgent task. Its cost is that of the agent's own work, not of the board.
@@ -136,39 +136,9 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
 /// A1.6 to A1.8.
 fn staff_waiting_manager(board: &Board, agent: &Agent, task: &Task, since: u64) -> Staffing {
     let purpose = Purpose::Task(task.id);
-    match woken(board, agent, task, since) {
+    match waiting::woken(board, agent, task, since) {
         Some(reason) => Staffing::start(reason, purpose),
         None => Staffing::no_change(Reason::WaitingForWorkers, Some(purpose)),
-    }
-}
-
-/// Why a manager that left with `wait` is started again: only if the board has changed since it looked (A2), so that
-/// it neither spins (F4) nor sleeps through a blocked worker (F6). Waiting helped when it left, so it is a change that
-/// waiting helps no longer.
-fn woken(board: &Board, agent: &Agent, task: &Task, since: u64) -> Option<Reason> {
-    // A child whose dependency was cancelled can never start: only its mover can remove that dependency (L5).
-    let cancelled = |id: &TaskId| {
-        board.tasks.get(id).is_some_and(|task| task.status == Status::Cancelled && task.marks.status > since)
-    };
-    let stuck = |child: &Task| match child.status {
-        Status::Blocked | Status::Failed => child.marks.status > since,
-        Status::Backlog | Status::Todo => child.dependencies.iter().any(cancelled),
-        Status::InProgress | Status::Done | Status::Cancelled => false,
-    };
-    if board.children(task).any(stuck) {
-        return Some(Reason::WorkerBlocked);
-    }
-    let owner_wrote = board.unread(agent).any(|message| message.from == Party::Owner && message.seq > since);
-    let can_start = task.marks.children > since && readiness::starting_helps(board, task);
-    (owner_wrote || can_start || !readiness::waiting_helps(board, task)).then_some(Reason::WorkersProgressed)
-}
-
-/// The task's manager left with `wait`, and nothing wakes it yet.
-pub(crate) fn sleeps(board: &Board, task: &Task) -> bool {
-    let manager = task.assignee.as_ref().and_then(|id| board.agents.get(id));
-    match (task.waiting_since, manager) {
-        (Some(since), Some(manager)) => woken(board, manager, task, since).is_none(),
-        (None, _) | (_, None) => false,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::session::{CompletionReport, Driver, ModelReport, Outcome, Session};
 use crate::settings::Fuel;
 use crate::task::{Context, Status};
 use crate::text_limits;
+use crate::waiting;
 
 impl AdmitContext<'_> {
     pub(super) fn report_model(&self, provider: &str, model_id: &str) -> AdmitResult {
@@ -82,7 +83,7 @@ impl AdmitContext<'_> {
             text_limits::check(Field::Reason, reason)?;
         }
         match choice {
-            Choice::Wait if !readiness::waiting_helps(self.board, task) => Err(RefusalReason::WaitCannotHelp.into()),
+            Choice::Wait if !waiting::waiting_helps(self.board, task) => Err(RefusalReason::WaitCannotHelp.into()),
             Choice::Start if !readiness::starting_helps(self.board, task) => Err(RefusalReason::StartCannotHelp.into()),
             Choice::Wait | Choice::Start | Choice::Adjust => {
                 Ok(vec![EventKind::ActionChosen { session: session.id, choice, reason: reason.map(str::to_owned) }])

@@ -102,7 +102,9 @@ impl RunningProject {
                 match board.task(*task)?.status {
                     Status::Done => {}
                     Status::Failed | Status::Blocked | Status::Cancelled => {
-                        anyhow::bail!("{:?}", board.task(*task)?)
+                        let task = board.task(*task)?;
+                        let ends: Vec<_> = board.sessions_of(task).map(|session| &session.end).collect();
+                        anyhow::bail!("{} is {}: {ends:?}", task.id, task.status)
                     }
                     Status::Backlog | Status::Todo | Status::InProgress => open += 1,
                 }

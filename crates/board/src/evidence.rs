@@ -15,6 +15,8 @@ words! {
         LaunchFailed = "launch_failed",
         Stopped = "stopped",
         Lost = "lost",
+        /// It used more of the machine than it may (R13).
+        LimitReached = "limit_reached",
     }
 }
 
@@ -205,6 +207,10 @@ pub enum Rejection {
     Unreadable {
         reason: String,
     },
+    /// It used more of the machine than it may. The first time costs no attempt (R13).
+    LimitReached {
+        reason: String,
+    },
 }
 
 impl Rejection {
@@ -219,6 +225,7 @@ impl Rejection {
             Self::ChildrenOpen => "children_open",
             Self::EndedBadly { .. } => "ended_badly",
             Self::Unreadable { .. } => "unreadable",
+            Self::LimitReached { .. } => "limit_reached",
         }
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::Board;
 use crate::evidence::{
-    CheckOutcome, CheckResult, Examination, Inconclusive, Merge, ProcessEnd, Rejection, TargetChecks, Verdict,
-    WorkspaceFacts,
+    CheckOutcome, CheckResult, EndReason, Examination, Inconclusive, Merge, ProcessEnd, Rejection, TargetChecks,
+    Verdict, WorkspaceFacts,
 };
 use crate::interrupt::interrupt;
 use crate::right_of_way;
@@ -250,7 +250,9 @@ pub(crate) fn verdict_by_end(board: &Board, session: &Session, task: &Task, end:
     let left_waiting = session.wait_given.is_some() && report.is_none();
     let evidence = Evidence { end, report, left_waiting, children: children(board, task) };
     let limits = &board.settings.limits;
-    let again = task.used.attempts + 1 < limits.max_attempts && task.used.bad_ends == 0;
+    // The first time that a limit of the machine is met costs no attempt.
+    let attempt_left = task.used.attempts + 1 < limits.max_attempts || end.reason == EndReason::LimitReached;
+    let again = attempt_left && task.used.bad_ends == 0;
     let policy = Policy {
         hierarchy: agent.spec.hierarchy,
         mode: agent.spec.mode,

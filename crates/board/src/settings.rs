@@ -190,6 +190,37 @@ impl Limits {
     }
 }
 
+/// What one agent or check may use of the machine (R13). Honest work does not come near it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SandboxLimits {
+    /// Processes and threads at once.
+    pub processes: u32,
+    /// Memory of all its processes together, in MiB; `None`: three quarters of the machine's.
+    pub memory_mib: Option<u32>,
+    /// Open files of one process.
+    pub open_files: u32,
+    /// One file, in MiB.
+    pub file_size_mib: u32,
+    /// Workspace, HOME and TMPDIR together, in MiB.
+    pub disk_mib: u32,
+    /// Files and directories there.
+    pub files: u32,
+}
+
+impl Default for SandboxLimits {
+    fn default() -> Self {
+        Self {
+            processes: 4096,
+            memory_mib: None,
+            open_files: 65_536,
+            file_size_mib: 20 << 10,
+            disk_mib: 50 << 10,
+            files: 2_000_000,
+        }
+    }
+}
+
 /// `.saihai/config.yaml`, as the board knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -212,6 +243,9 @@ pub struct Settings {
     /// The TCP ports that they may connect to; `None`: all.
     #[serde(default)]
     pub sandbox_connect: Option<Vec<u16>>,
+    /// What each of them may use of the machine.
+    #[serde(default)]
+    pub sandbox_limits: SandboxLimits,
     /// Clients at once on one runner; `None`: as many as it has cores.
     #[serde(default)]
     pub max_parallel: Option<u32>,
@@ -234,6 +268,7 @@ impl Settings {
             keep_failed: 7 * 24 * 3600,
             sandbox_read: Vec::new(),
             sandbox_connect: None,
+            sandbox_limits: SandboxLimits::default(),
             max_parallel: None,
         }
     }

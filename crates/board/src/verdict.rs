@@ -88,6 +88,9 @@ pub(crate) fn finished(evidence: &Evidence<'_>, policy: &Policy) -> bool {
 fn bad_end(end: &ProcessEnd, policy: &Policy) -> Option<Verdict> {
     let verdict = ended_badly(end)?;
     Some(match (verdict, policy.bad_end) {
+        (Verdict::Failed { reason }, BadEnd::StartsAgain) if end.reason == EndReason::LimitReached => {
+            Verdict::Rejected(Rejection::LimitReached { reason })
+        }
         // It had all the time there is.
         (Verdict::Failed { reason }, BadEnd::StartsAgain) if end.reason != EndReason::TimedOut => {
             Verdict::Rejected(Rejection::EndedBadly { reason })
@@ -106,7 +109,11 @@ fn ended_without_meaning(evidence: &Evidence<'_>, policy: &Policy) -> Option<Ver
         EndReason::Stopped => Some(Inconclusive::Stopped),
         EndReason::Lost => Some(Inconclusive::Lost),
         EndReason::LaunchFailed => Some(Inconclusive::LaunchFailed),
-        EndReason::Exited | EndReason::Signaled | EndReason::TimedOut | EndReason::Stalled => None,
+        EndReason::Exited
+        | EndReason::Signaled
+        | EndReason::TimedOut
+        | EndReason::Stalled
+        | EndReason::LimitReached => None,
     };
     let waiting = evidence.left_waiting.then_some(Inconclusive::Waiting);
     let manager = (policy.hierarchy == Hierarchy::Manager && ended_badly(evidence.end).is_some())
@@ -119,6 +126,7 @@ fn ended_badly(end: &ProcessEnd) -> Option<Verdict> {
     let reason = match (end.reason, end.exit_code, &end.signal) {
         (EndReason::TimedOut, _, _) => "timed_out".into(),
         (EndReason::Stalled, _, _) => "stalled".into(),
+        (EndReason::LimitReached, _, _) => end.error.clone().unwrap_or_else(|| "limit_reached".into()),
         (EndReason::Signaled, _, None) => "signal".into(),
         (_, _, Some(signal)) => format!("signal {signal}"),
         // The code was not observed, and a missing code is no success (F41).

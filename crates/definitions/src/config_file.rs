@@ -2,7 +2,7 @@
 
 use board::{
     Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, ProjectId, Sandbox,
-    Settings, Span, TaskType,
+    SandboxLimits, Settings, Span, TaskType,
 };
 
 use crate::fields::Fields;
@@ -43,6 +43,7 @@ pub struct SettingsFile {
     keep_failed: Option<u64>,
     sandbox_read: Vec<String>,
     sandbox_connect: Option<Vec<u16>>,
+    sandbox_limits: SandboxLimits,
     max_parallel: Option<u32>,
 }
 
@@ -69,6 +70,7 @@ impl SettingsFile {
             keep_failed: self.keep_failed.unwrap_or(default.keep_failed),
             sandbox_read: self.sandbox_read,
             sandbox_connect: self.sandbox_connect,
+            sandbox_limits: self.sandbox_limits,
             max_parallel: self.max_parallel,
         }
     }
@@ -119,11 +121,26 @@ fn read_sandbox(settings: &mut SettingsFile, fields: &mut Fields<'_>) {
         settings.sandbox = fields.parsed("sandbox");
         return;
     }
-    let Some(mut sandbox) = fields.fields("sandbox", &["mode", "read", "connect"]) else { return };
+    let Some(mut sandbox) = fields.fields("sandbox", &["mode", "read", "connect", "limits"]) else { return };
     settings.sandbox = sandbox.parsed("mode");
     settings.sandbox_read = sandbox.texts("read", values::non_blank).unwrap_or_default();
     let ports = sandbox.texts("connect", |port| values::count(port, 1..=65535).map(drop));
     settings.sandbox_connect = ports.map(|ports| ports.iter().filter_map(|port| port.parse().ok()).collect());
+    if let Some(mut limits) = sandbox.fields("limits", &SANDBOX_LIMITS) {
+        read_sandbox_limits(&mut settings.sandbox_limits, &mut limits);
+    }
+}
+
+const SANDBOX_LIMITS: [&str; 6] = ["processes", "memory_mib", "open_files", "file_size_mib", "disk_mib", "files"];
+
+/// None below what a client needs to start.
+fn read_sandbox_limits(limits: &mut SandboxLimits, fields: &mut Fields<'_>) {
+    set(&mut limits.processes, fields.count("processes", 64..=4_000_000));
+    limits.memory_mib = fields.count("memory_mib", 256..=u32::MAX);
+    set(&mut limits.open_files, fields.count("open_files", 256..=1_048_576));
+    set(&mut limits.file_size_mib, fields.count("file_size_mib", 1..=u32::MAX));
+    set(&mut limits.disk_mib, fields.count("disk_mib", 16..=u32::MAX));
+    set(&mut limits.files, fields.count("files", 1_000..=u32::MAX));
 }
 
 /// A check without a command would pass without having run (V5).

@@ -128,6 +128,7 @@ impl RunnerHost {
         policy.execute.extend(settings.sandbox_read.iter().map(|path| self.repository.join(path)));
         policy.write.extend(own.iter().map(|path| path.to_path_buf()));
         policy.connect.clone_from(&settings.sandbox_connect);
+        policy.limits = settings.sandbox_limits.clone();
     }
 
     /// Runs a program to its end, or ends it when it is cancelled.

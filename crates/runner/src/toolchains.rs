@@ -143,7 +143,9 @@ impl Search<'_> {
             return;
         }
         if let Ok(target) = fs::read_link(program) {
-            self.installation(program);
+            if !is_system(program) {
+                self.installation(program);
+            }
             let above = program.parent().unwrap_or(Path::new("/"));
             return self.program(&above.join(target), depth + 1);
         }
@@ -229,7 +231,7 @@ impl Search<'_> {
 
     /// Would opening it show the user's own files?
     fn is_too_wide(&self, directory: &Path) -> bool {
-        const SHARED: [&str; 8] = ["/home", "/tmp", "/var", "/srv", "/mnt", "/media", "/run", "/etc"];
+        const SHARED: [&str; 9] = ["/", "/home", "/tmp", "/var", "/srv", "/mnt", "/media", "/run", "/etc"];
         let below_home = directory.strip_prefix(&self.home).ok();
         self.home.starts_with(directory)
             || SHARED.iter().any(|shared| Path::new(shared) == directory)

@@ -290,8 +290,10 @@ impl Fold<'_> {
 /// Its work goes back to the agent. A conflict costs no attempt; the second in a row puts the task in line for the
 /// right of way (V11).
 fn sent_back(task: &mut Task, why: &Rejection) {
-    if let Rejection::EndedBadly { .. } = why {
-        task.used.attempts += 1;
+    if let Rejection::EndedBadly { .. } | Rejection::LimitReached { .. } = why {
+        if let Rejection::EndedBadly { .. } = why {
+            task.used.attempts += 1;
+        }
         task.used.bad_ends += 1;
         // What was wrong with the work before is still wrong with it.
         task.feedback.get_or_insert_with(|| why.clone());

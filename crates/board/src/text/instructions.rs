@@ -325,6 +325,14 @@ pub fn feedback(why: &Rejection, language: Language) -> String {
             ),
             &[reason],
         ),
+        Rejection::LimitReached { reason } => say(
+            phrase(
+                "The last session was ended because it used too much of the machine: {0}. What it had done is still there. \
+                 The next time the task fails.",
+                "前回のセッションは資源の上限を超えたため終了しました: {0}。それまでの作業は残っています。次に超えるとタスクは失敗します。",
+            ),
+            &[reason],
+        ),
         Rejection::Unreadable { reason } => say(
             phrase(
                 "Git could not read the workspace that was left behind, and it was set aside: {0}",

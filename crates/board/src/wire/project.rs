@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::board::Board;
-use crate::settings::{Dod, Goal, Isolation, Language, Limits, MergeStrategy, Sandbox};
+use crate::settings::{Dod, Goal, Isolation, Language, Limits, MergeStrategy, Sandbox, SandboxLimits};
 use crate::task::{Completion, Status, TaskType};
 use crate::{ProjectId, Seq};
 
@@ -63,6 +63,8 @@ pub struct ProjectDetail {
     pub sandbox_read: Vec<String>,
     /// The TCP ports that they may connect to; `null`: all.
     pub sandbox_connect: Option<Vec<u16>>,
+    /// What each of them may use of the machine.
+    pub sandbox_limits: SandboxLimits,
     pub merge: MergeStrategy,
     pub isolation: Isolation,
     pub dod: Dod,
@@ -87,6 +89,7 @@ impl ProjectDetail {
             sandbox: settings.sandbox,
             sandbox_read: settings.sandbox_read.clone(),
             sandbox_connect: settings.sandbox_connect.clone(),
+            sandbox_limits: settings.sandbox_limits.clone(),
             merge: settings.merge,
             isolation: settings.isolation,
             dod: settings.dod.clone(),

@@ -1,8 +1,9 @@
 //! What does a verdict do to its task (V3, V7)?
 
 use board::{
-    Actor, AgentSpec, CheckOutcome, Command, Completion, Conclusion, DodResult, Driver, Merge, Mode, NewTask, Outcome,
-    Party, ProcessEnd, Purpose, Rejection, SessionStatus, Settings, Status, TaskType, Verdict, WorkspaceFacts,
+    Actor, AgentSpec, CheckOutcome, Command, Completion, Conclusion, DodResult, Driver, EndReason, Merge, Mode,
+    NewTask, Outcome, Party, ProcessEnd, Purpose, Rejection, SessionStatus, Settings, Span, Status, TaskType, Verdict,
+    WorkspaceFacts,
 };
 
 use crate::team::{Team, check, failing_check, merged};
@@ -43,6 +44,28 @@ fn task_fails_after_three_attempts_and_wakes_its_manager() {
     assert_eq!((task.status, task.conclusion.as_ref()), (Failed, Some(&conclusion)));
     assert_eq!((task.branch.as_deref(), task.base_commit.as_deref()), (Some("task-2-a"), Some("ba5e")));
     assert_eq!(team.world.staff("lead").reason, board::Reason::WorkerBlocked);
+}
+
+/// R13: the first time that a session uses too much of the machine costs no attempt, and its agent is told; the second
+/// time in a row the task fails.
+#[test]
+fn a_limit_of_the_machine_is_excused_once() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let why = "it ran 4096 processes and threads at once".to_owned();
+    let end = ProcessEnd { error: Some(why.clone()), ..ProcessEnd::because(EndReason::LimitReached) };
+    let fill = |world: &mut World| {
+        world.pass(Span::minutes(1));
+        let session = world.enter("w1", task);
+        world.end(session, end.clone());
+        world.session(session).verdict.clone()
+    };
+    let rejection = Rejection::LimitReached { reason: why.clone() };
+    assert_eq!(fill(&mut world), Some(Verdict::Rejected(rejection.clone())));
+    let found = world.task(task);
+    assert_eq!((found.status, found.used.attempts, found.feedback.as_ref()), (InProgress, 0, Some(&rejection)));
+    assert_eq!(fill(&mut world), Some(Verdict::Failed { reason: why }));
+    assert_eq!(world.task(task).status, Failed);
 }
 
 /// L1, V3: attempts start again after a retry.

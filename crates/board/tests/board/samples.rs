@@ -64,7 +64,18 @@ fn every_what() -> Vec<EventKind> {
     all.extend(about_ends());
     all.extend(about_work());
     all.extend(about_messages());
+    all.extend(about_limits());
     all
+}
+
+fn about_limits() -> Vec<EventKind> {
+    let reason = "more than 4096 processes at once".to_owned();
+    let end = ProcessEnd { error: Some(reason.clone()), ..ProcessEnd::because(EndReason::LimitReached) };
+    let verdict = Some(Verdict::Rejected(Rejection::LimitReached { reason }));
+    vec![
+        EventKind::ProcessEnded { session: SESSION, end, dod_result: None, artifacts: Vec::new(), usage: None },
+        EventKind::Judged { session: SESSION, verdict },
+    ]
 }
 
 fn about_project() -> Vec<EventKind> {

@@ -2,7 +2,7 @@
 
 use board::{
     AgentSpec, Check, Client, Completion, Goal, GoalType, Hierarchy, Isolation, Language, Limits, MergeStrategy, Mode,
-    Sandbox, Scope, Settings, Span, TaskType,
+    Sandbox, SandboxLimits, Scope, Settings, Span, TaskType,
 };
 
 use crate::DefinitionsDir;
@@ -45,6 +45,25 @@ timeout: 1800
 stall_timeout: 90s
 env: {PORT: 8080, MODE: on, EMPTY: ""}
 "#;
+
+/// R8, R13: the sandbox as a mapping, with what each agent may use of the machine.
+#[test]
+fn the_limits_of_the_sandbox() {
+    let config = "sandbox:\n  read: [../shared]\n  limits: {processes: 100, memory_mib: 512, open_files: 300, \
+                  file_size_mib: 1, disk_mib: 16, files: 1000}\n";
+    let saihai = DefinitionsDir::new(&[("config.yaml", config)]);
+    let settings = saihai.load().settings.into_settings("web".parse().unwrap(), Language::En, "main");
+    assert_eq!((settings.sandbox, settings.sandbox_read), (Sandbox::Strict, vec!["../shared".to_owned()]));
+    let expected = SandboxLimits {
+        processes: 100,
+        memory_mib: Some(512),
+        open_files: 300,
+        file_size_mib: 1,
+        disk_mib: 16,
+        files: 1000,
+    };
+    assert_eq!(settings.sandbox_limits, expected);
+}
 
 /// R8: every key of the example is read.
 #[test]

@@ -12,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use board::SandboxLimits;
 use serde::{Deserialize, Serialize};
 
 /// What a process may touch. Everything else is refused.
@@ -24,6 +25,9 @@ pub struct Policy {
     pub write: Vec<PathBuf>,
     /// The TCP ports that may be connected to; `None`: all.
     pub connect: Option<Vec<u16>>,
+    /// What it may use of the machine.
+    #[serde(default)]
+    pub limits: SandboxLimits,
     /// The walls that this system cannot build are left out.
     #[serde(default)]
     pub without: Vec<Wall>,

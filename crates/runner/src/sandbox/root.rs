@@ -43,6 +43,9 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
 /// The root has its own.
 const OWN: [&str; 4] = ["/proc", "/dev", "/etc/passwd", "/etc/group"];
 
+/// Of its own too, and it may write there; but files of the host may be shown below.
+const SCRATCH: [&str; 2] = ["/tmp", "/dev/shm"];
+
 /// Parts of `/proc` by which the system can be changed. User 0 may write to them without any capability.
 const SYSTEM_CONTROLS: [&str; 6] = ["sys", "irq", "bus", "fs", "sysrq-trigger", "acpi"];
 
@@ -85,12 +88,13 @@ impl RootPlan {
     /// Adds a path with the links that lead to it. What does not exist is left out.
     fn add(&mut self, path: &Path, access: Access) {
         let Some((links, real)) = follow(path) else { return };
-        if OWN.iter().any(|own| real.starts_with(own)) {
+        let in_scratch = SCRATCH.iter().any(|scratch| real.starts_with(scratch) && real != Path::new(scratch));
+        if !in_scratch && OWN.iter().any(|own| real.starts_with(own)) {
             return;
         }
         if real == Path::new("/") {
             let top = fs::read_dir(real).into_iter().flatten().flatten().map(|entry| entry.path());
-            top.filter(|path| path != Path::new("/tmp")).for_each(|path| self.add(&path, access));
+            top.for_each(|path| self.add(&path, access));
             return;
         }
         self.links.extend(links);
@@ -111,11 +115,17 @@ impl RootPlan {
         }
     }
 
-    /// What of `/tmp` is on the way to something that is bound. `/tmp` itself can be written to, the way cannot.
-    fn entries_of_tmp(&self) -> BTreeSet<PathBuf> {
-        let bound = self.binds.keys().chain(self.links.keys()).filter_map(|path| path.strip_prefix("/tmp").ok());
-        let on_the_way = bound.filter(|path| path.components().count() > 1);
-        on_the_way.filter_map(|path| Some(Path::new("/tmp").join(path.components().next()?))).collect()
+    /// What of `SCRATCH` is on the way to something that is bound. The way itself must not be written to.
+    fn ways_through_scratch(&self) -> BTreeSet<PathBuf> {
+        let mut ways = BTreeSet::new();
+        // Where the host's own is shown, the way is the host's too.
+        for scratch in SCRATCH.map(Path::new).iter().filter(|scratch| self.access(scratch).is_none()) {
+            let shown = self.binds.keys().chain(self.links.keys());
+            let below = shown.filter_map(|path| path.strip_prefix(scratch).ok());
+            let deep = below.filter(|path| path.components().count() > 1);
+            ways.extend(deep.filter_map(|path| path.iter().next()).map(|first| scratch.join(first)));
+        }
+        ways
     }
 
     /// May what is mounted here be written to?
@@ -193,8 +203,8 @@ pub(super) fn enter(policy: &Policy, home: &Path) -> io::Result<()> {
     let files = Path::new(FILES);
     // First what is made, then what is bound: nothing is ever made in a directory of the host.
     make_own_files(files, home)?;
-    let below_tmp = plan.entries_of_tmp();
-    for path in &below_tmp {
+    let ways = plan.ways_through_scratch();
+    for path in &ways {
         let path = inside(files, path);
         fs::create_dir(&path)?;
         mount_tmpfs(&path, ROOT_OPTIONS)?;
@@ -212,7 +222,7 @@ pub(super) fn enter(policy: &Policy, home: &Path) -> io::Result<()> {
     restrict_mounts(files, &plan)?;
     mount_proc(&files.join("proc"))?;
     let read_only = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-    for path in &below_tmp {
+    for path in &ways {
         mount_remount(inside(files, path), read_only, "")?;
     }
     mount_remount(files, read_only, "")?;
@@ -401,6 +411,19 @@ mod tests {
         assert_eq!(plan, RootPlan { binds: BTreeMap::from(binds), links: BTreeMap::new() });
         assert_eq!(plan.access(&root.join("tree/src/deep/x")), Some(read_write));
         assert_eq!((plan.access(&root.join("tree/docs")), plan.access(&root)), (Some(read_only), None));
+    }
+
+    /// R13: what leads through `/tmp` to a workspace cannot be written to, unless the host's own `/tmp` is shown.
+    #[test]
+    fn the_way_through_tmp_is_known() {
+        let bind = |path: &str| (PathBuf::from(path), Access::ReadOnly);
+        let mut plan = RootPlan {
+            binds: BTreeMap::from(["/tmp/a/b/c", "/tmp/a/d", "/tmp/whole", "/dev/shm/x/y", "/usr"].map(bind)),
+            links: BTreeMap::new(),
+        };
+        assert_eq!(plan.ways_through_scratch(), ["/tmp/a", "/dev/shm/x"].map(PathBuf::from).into());
+        plan.binds.extend([bind("/tmp")]);
+        assert_eq!(plan.ways_through_scratch(), ["/dev/shm/x"].map(PathBuf::from).into());
     }
 
     /// R13: what is mounted says how, and a name with a space in it is read.

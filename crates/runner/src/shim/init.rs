@@ -22,6 +22,7 @@ use rustix::thread::{
 use serde::{Deserialize, Serialize};
 
 use super::plan::ShimPlan;
+use super::resources::{ResourceWatch, set_process_limits};
 use crate::sandbox::{CannotConfine, Wall};
 
 /// Why a client did not start is cut here, in bytes.
@@ -39,6 +40,8 @@ pub(super) enum InitMessage {
         code: Option<i32>,
         signal: Option<i32>,
     },
+    /// It uses more of the machine than it may, and is to be ended.
+    LimitReached(String),
 }
 
 /// Starts the client of the plan that comes through stdin, and reaps until it has ended.
@@ -58,6 +61,14 @@ pub fn init() -> ExitCode {
         match start(&plan) {
             Ok(client) => {
                 send(&mut to_shim, &InitMessage::Started)?;
+                if let Some(policy) = plan.sandbox {
+                    let mut to_shim = to_shim.try_clone()?;
+                    let watch = ResourceWatch::new(policy.limits, policy.write);
+                    std::thread::spawn(move || {
+                        let limit = watch_resources(watch);
+                        send(&mut to_shim, &InitMessage::LimitReached(limit))
+                    });
+                }
                 send(&mut to_shim, &reap_until(client)?)
             }
             Err(problem) => send(&mut to_shim, &InitMessage::Failed(problem)),
@@ -121,7 +132,7 @@ fn start_client(plan: &ShimPlan) -> io::Result<Result<u32, String>> {
 pub fn become_confined_client() -> ExitCode {
     let run = || -> io::Result<()> {
         let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let plan: ShimPlan = serde_json::from_reader(&socket)?;
+        let plan: ShimPlan = serde_json::from_reader(BufReader::new(&socket))?;
         let Err(problem) = replace_with_client(&plan);
         socket.write_all(problem.as_bytes())
     };
@@ -135,6 +146,7 @@ fn replace_with_client(plan: &ShimPlan) -> Result<Infallible, String> {
         None => Stdio::null(),
     };
     if let Some(policy) = &plan.sandbox {
+        set_process_limits(&policy.limits);
         policy.confine_self().map_err(|error| error.to_string())?;
     }
     let mut command = Command::new(&plan.program);
@@ -162,6 +174,16 @@ fn give_up_capabilities() -> io::Result<()> {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
     Ok(())
+}
+
+/// Looks until a limit is reached, and says which.
+fn watch_resources(mut watch: ResourceWatch) -> String {
+    loop {
+        match watch.look() {
+            Ok(again) => std::thread::sleep(again),
+            Err(limit) => return limit,
+        }
+    }
 }
 
 fn reap_until(client: u32) -> io::Result<InitMessage> {

@@ -13,6 +13,7 @@ mod handle;
 mod init;
 mod log;
 mod plan;
+mod resources;
 mod supervise;
 mod time_limits;
 

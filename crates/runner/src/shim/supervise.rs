@@ -154,6 +154,8 @@ struct ClientProcess<'a> {
     /// The usage that was last written down, and when.
     written_usage: Option<(Usage, Instant)>,
     limits: TimeLimits,
+    /// Which limit of the machine it has reached.
+    limit_reached: Option<String>,
     /// Why it is being ended, and when it has to be over.
     ending: Option<(EndCause, Instant)>,
     end: Option<ProcessEnd>,
@@ -194,6 +196,7 @@ impl<'a> ClientProcess<'a> {
             reader: plan.client.map(OutputReader::new),
             written_usage: None,
             limits: TimeLimits::new(plan.wall, plan.stall, Instant::now(), SystemTime::now()),
+            limit_reached: None,
             ending: None,
             end: None,
         })
@@ -288,6 +291,10 @@ impl<'a> ClientProcess<'a> {
             InitMessage::Failed(problem) => {
                 self.end = Some(ExitRecord::because(EndReason::LaunchFailed, problem).end);
             }
+            InitMessage::LimitReached(limit) => {
+                self.limit_reached.get_or_insert(limit);
+                self.ask_to_end(EndCause::Limit(EndReason::LimitReached));
+            }
             InitMessage::Ended { code, signal } => {
                 let reason = if signal.is_some() { EndReason::Signaled } else { EndReason::Exited };
                 let signal = signal.map(signal_name);
@@ -326,7 +333,10 @@ impl<'a> ClientProcess<'a> {
         if self.ending.is_some() {
             return;
         }
-        self.ending = Some((cause, Instant::now() + self.plan.grace));
+        // Whoever fills the machine is not asked for long.
+        let at_once = matches!(cause, EndCause::Limit(EndReason::LimitReached));
+        let grace = if at_once { Duration::ZERO } else { self.plan.grace };
+        self.ending = Some((cause, Instant::now() + grace));
         let init = self.init.id();
         let clients: Vec<_> = descendants(std::process::id()).into_iter().filter(|pid| *pid != init).collect();
         signal_all(&clients, if self.plan.ends_on_sigint { Signal::INT } else { Signal::TERM });
@@ -392,7 +402,14 @@ impl<'a> ClientProcess<'a> {
         match self.ending {
             Some((EndCause::Requested(StopReason::Finished), _)) => end = ProcessEnd::exited(0),
             Some((EndCause::Requested(StopReason::Stopped), _)) => end.reason = EndReason::Stopped,
-            Some((EndCause::Limit(limit), _)) => end.reason = limit,
+            Some((EndCause::Limit(limit), _)) => {
+                end.reason = limit;
+                end.error = self.limit_reached.take().or(end.error);
+            }
+            None if end.signal.as_deref() == Some("SIGXFSZ") => {
+                end.reason = EndReason::LimitReached;
+                end.error = Some("a file became larger than it may (sandbox.limits.file_size_mib)".into());
+            }
             None => {
                 end.vendor = output_summary.trouble;
                 if let Some(login) = &output_summary.login {
@@ -428,7 +445,7 @@ fn redacted(line: Vec<u8>, secret: &[u8]) -> Vec<u8> {
 }
 
 fn signal_name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 11] = [
+    const NAMES: [(i32, &str); 12] = [
         (1, "SIGHUP"),
         (2, "SIGINT"),
         (3, "SIGQUIT"),
@@ -440,6 +457,7 @@ fn signal_name(signal: i32) -> String {
         (11, "SIGSEGV"),
         (13, "SIGPIPE"),
         (15, "SIGTERM"),
+        (25, "SIGXFSZ"),
     ];
     let name = NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| (*name).to_owned());
     name.unwrap_or_else(|| format!("SIG{signal}"))

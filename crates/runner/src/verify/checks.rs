@@ -170,7 +170,7 @@ pub(crate) fn outcome(end: &ProcessEnd) -> CheckOutcome {
         (EndReason::Exited, Some(0)) => CheckOutcome::Pass,
         // The shell's exit codes for "cannot be executed" and "not found".
         (EndReason::Exited, Some(126 | 127)) => CheckOutcome::DidNotRun,
-        (EndReason::Exited | EndReason::Signaled, _) => CheckOutcome::Fail,
+        (EndReason::Exited | EndReason::Signaled | EndReason::LimitReached, _) => CheckOutcome::Fail,
         (EndReason::TimedOut | EndReason::Stalled, _) => CheckOutcome::TimedOut,
         (EndReason::LaunchFailed | EndReason::Stopped | EndReason::Lost, _) => CheckOutcome::DidNotRun,
     }

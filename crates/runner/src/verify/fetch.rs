@@ -190,7 +190,9 @@ impl WorkspaceSandbox<'_> {
         let reason = exit.end.error.unwrap_or(said);
         match exit.end.reason {
             // Git failed or never ended: the cause is in the workspace.
-            EndReason::Exited | EndReason::TimedOut | EndReason::Stalled => Err(unreadable(reason)),
+            EndReason::Exited | EndReason::TimedOut | EndReason::Stalled | EndReason::LimitReached => {
+                Err(unreadable(reason))
+            }
             // Killed from outside: nothing is wrong with the workspace, so it is tried again.
             EndReason::Signaled | EndReason::LaunchFailed | EndReason::Stopped | EndReason::Lost => {
                 Err(std::io::Error::other(format!("git was ended in the workspace: {reason}")).into())

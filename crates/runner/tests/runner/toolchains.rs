@@ -194,4 +194,9 @@ fn the_users_own_files_are_never_opened() {
     assert_eq!(found.withheld, withheld.into());
     let user = User { home, env: BTreeMap::from([("PATH".into(), ".:relative".into())]) };
     assert_eq!(Toolchains::find(&user, &[".:relative"], None), Toolchains::default());
+    // The system's programs open nothing, whoever asks, and wherever their links lead.
+    for program in ["/bin/sh", "/usr/bin/perl", "/bin/true"] {
+        let nobody = User { home: PathBuf::new(), env: BTreeMap::new() };
+        assert_eq!(Toolchains::find(&nobody, &["/bin"], Some(Path::new(program))), Toolchains::default());
+    }
 }

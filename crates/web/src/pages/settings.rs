@@ -73,6 +73,7 @@ fn rules(set: &board::Settings, person: &Person) -> Vec<(&'static str, String)> 
         (person.say("Done when", "完了条件"), set.completion.to_string()),
         (person.say("Merge", "マージ方法"), set.merge.to_string()),
         (person.say("Sandbox", "サンドボックス"), set.sandbox.to_string()),
+        (person.say("Each agent and check may use", "エージェント・チェックの上限"), sandbox_limits(set, person)),
         (person.say("Isolation", "分離"), set.isolation.to_string()),
         (person.say("Language of agents", "エージェントの言語"), set.language.to_string()),
         (
@@ -81,6 +82,24 @@ fn rules(set: &board::Settings, person: &Person) -> Vec<(&'static str, String)> 
                 .map_or_else(|| person.say("one for each core", "コア数").to_owned(), |most| most.to_string()),
         ),
     ]
+}
+
+fn sandbox_limits(set: &board::Settings, person: &Person) -> String {
+    let board::SandboxLimits { processes, memory_mib, open_files, file_size_mib, disk_mib, files } = set.sandbox_limits;
+    let memory = memory_mib.map_or_else(
+        || person.say("three quarters of the memory", "メモリの 4 分の 3").to_owned(),
+        |memory| format!("{memory} MiB {}", person.say("of memory", "メモリ")),
+    );
+    let [process, disk, each, file, open] = [
+        person.say("processes", "プロセス"),
+        person.say("MiB of disk", "MiB ディスク"),
+        person.say("MiB for a file", "MiB / ファイル"),
+        person.say("files", "ファイル"),
+        person.say("open files", "同時に開くファイル"),
+    ];
+    format!(
+        "{processes} {process}, {memory}, {disk_mib} {disk}, {files} {file}, {file_size_mib} {each}, {open_files} {open}"
+    )
 }
 
 fn limits(limits: &board::Limits, person: &Person) -> Vec<(&'static str, String)> {

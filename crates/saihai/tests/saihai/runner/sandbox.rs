@@ -329,6 +329,39 @@ fn toolchains_run_as_outside() {
     assert_eq!(team.log(1), "loaded python\nloaded node\nloaded tool\nrules of the house\n");
 }
 
+/// R13, W3 of the hostile test: whoever uses too much of the machine is ended, with a reason of its own. The first time
+/// costs no attempt; its work is still there, and the next session goes on with it.
+#[test]
+fn whoever_fills_the_machine_is_ended() {
+    let limits = json!({ "processes": 64, "memory_mib": 256, "disk_mib": 16, "files": 1000, "file_size_mib": 4 });
+    let cases = [
+        ("for i in $(seq 100); do sleep 600 & done; wait", "sandbox.limits.processes"),
+        (
+            "for i in 1 2 3 4; do perl -e '$x = \"a\" x (100 << 20); sleep 600' & done; wait",
+            "sandbox.limits.memory_mib",
+        ),
+        ("for i in $(seq 8); do head -c 3000000 /dev/zero > $HOME/$i; done; sleep 600", "sandbox.limits.disk_mib"),
+        ("mkdir src/many; cd src/many; seq 1200 | xargs touch; sleep 600", "sandbox.limits.files"),
+        ("exec head -c 9000000 /dev/zero > $HOME/large", "sandbox.limits.file_size_mib"),
+    ];
+    for (fill, limit) in cases {
+        let script = format!(
+            "if [ ! -e target/filled ]; then mkdir -p target; touch target/filled; {fill}; fi\n\
+                              rm -rf src/many; echo work > src/b.txt"
+        );
+        let team = Team::configured("true", &json!({ "sandbox": { "limits": limits } }));
+        team.redefine_solo(&script, &json!({ "scope": { "write": ["src/**"], "scratch": ["target/"] } }));
+        let task = team.start_task("Fill the machine");
+        let up = team.up();
+        let done = team.until_task(&task, "done");
+        let session = team.session(1);
+        assert_eq!((&session["end_reason"], &done["attempts"]), (&json!("limit_reached"), &json!(0)), "{session:#}");
+        assert!(session["error"].to_string().contains(limit), "{limit}: {session:#}");
+        assert_eq!(session["verdict_detail"]["rejected"]["limit_reached"]["reason"], session["error"], "{session:#}");
+        up.stop();
+    }
+}
+
 /// R1, R2, F64: neither refs nor objects, configuration or hooks of the user's repository.
 #[test]
 fn nothing_of_the_main_repository_can_be_changed() {

@@ -40,6 +40,11 @@ impl Drop for KillOnDrop {
 }
 
 impl AsyncGit {
+    /// The same for callers that block.
+    pub fn sync(&self) -> &Git {
+        &self.0
+    }
+
     /// See [`Git::in_repository`].
     pub fn in_repository(directory: impl Into<PathBuf>) -> Self {
         Git::in_repository(directory).into()

@@ -1,6 +1,7 @@
 //! How is every git command built (R1, F62)? By argument list, with a chosen environment and configuration.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -126,6 +127,14 @@ impl Git {
         self
     }
 
+    /// New objects go to a directory of their own; those of the repository are borrowed.
+    #[must_use]
+    pub fn with_objects_in(mut self, objects: &Path, repository_objects: &Path) -> Self {
+        self.env.push(("GIT_OBJECT_DIRECTORY".into(), objects.into()));
+        self.env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), quoted(repository_objects)));
+        self
+    }
+
     #[must_use]
     pub fn with_time_limit(self, time_limit: Duration) -> Self {
         Self { time_limit, ..self }
@@ -181,6 +190,19 @@ impl Git {
             }
         }
     }
+}
+
+/// A path in a list whose parts are divided by colons, as git reads it.
+fn quoted(path: &Path) -> OsString {
+    let bytes = path.as_os_str().as_bytes();
+    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\')) {
+        return path.into();
+    }
+    let escaped = bytes.iter().flat_map(|byte| match byte {
+        b'"' | b'\\' => vec![b'\\', *byte],
+        _ => vec![*byte],
+    });
+    OsString::from_vec([b'"'].into_iter().chain(escaped).chain([b'"']).collect())
 }
 
 /// An environment without anything of the user's.

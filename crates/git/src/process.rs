@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, prlimit};
 
 use crate::command::Git;
 use crate::error::GitError;
@@ -27,6 +27,9 @@ const MESSAGE_LIMIT: usize = 64 << 10;
 
 /// A pipe that polls as writable takes this many bytes without blocking (PIPE_BUF).
 const WRITE_SIZE: usize = 4096;
+
+/// How much memory one command may have to itself, in bytes.
+const MEMORY_LIMIT: u64 = 4 << 30;
 
 /// What happens when the output reaches its limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,6 +103,9 @@ impl<'a> Running<'a> {
         }
         let mut child = command.spawn()?;
         let group = Pid::from_child(&child);
+        // Trees of a few objects may stand for a billion files. If it has ended already there is nothing to limit.
+        let _ =
+            prlimit(Some(group), Resource::Data, Rlimit { current: Some(MEMORY_LIMIT), maximum: Some(MEMORY_LIMIT) });
         let ended = match pidfd_open(group, PidfdFlags::empty()) {
             Ok(ended) => ended,
             Err(error) => {

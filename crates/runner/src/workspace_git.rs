@@ -78,21 +78,11 @@ pub(crate) struct WorkspaceReply {
 /// The most that is read of a file or of a reply.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// How every bundle begins. Another file git would take for a repository, or for a link to one.
-const BUNDLE: [&[u8]; 2] = [b"# v2 git bundle\n", b"# v3 git bundle\n"];
-
 /// The reply to a request. A program of the agent's may have put anything in its place.
 pub(crate) fn read_reply(out: &Path) -> io::Result<WorkspaceReply> {
     let mut text = Vec::new();
     plain_file(&reply_file(out))?.take(MOST_BYTES).read_to_end(&mut text)?;
     Ok(serde_json::from_slice(&text)?)
-}
-
-/// Is the file that commits are to be fetched from what it should be?
-pub(crate) fn is_bundle(out: &Path) -> bool {
-    let mut begin = [0; 16];
-    let read = plain_file(&bundle_file(out)).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && BUNDLE.contains(&begin.as_slice())
 }
 
 /// A file, and no link, directory or pipe.

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use board::{EndReason, Settings, TaskId};
-use git::{AsyncGit, GitError, branch_ref};
+use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
 
+use super::quarantine::{Quarantine, Refused};
 use super::{Examiner, GIT_TIME_LIMIT, VerifyError};
 use crate::host::{RunnerHost, SandboxJob};
 use crate::workspace::{Workspace, make_directory, write};
@@ -72,59 +73,54 @@ impl Examiner<'_> {
         };
         let request = WorkspaceRequest { action, author: Author::of(&self.order.agent), out: directory.join("out") };
         let reply = sandbox.run(&directory, &request, self.cancellation).await?;
-        let out = request.out;
-        let unreadable = |reason: String| VerifyError::Unreadable { workspace: workspace.tree.clone(), reason };
-        if reply.bundled {
-            if !workspace_git::is_bundle(&out) {
-                return Err(unreadable("its commits were not handed over".into()));
-            }
-            let bundle = workspace_git::bundle_file(&out);
-            let bundle = bundle.to_string_lossy();
-            let to = format!("+HEAD:{reference}");
-            let fetch = [
-                "-c",
-                "fetch.fsckObjects=true",
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--no-recurse-submodules",
-                "--no-write-fetch-head",
-                "--no-auto-maintenance",
-                "--refmap=",
-                &bundle,
-                &to,
-            ];
-            main.run(&fetch).await.map_err(|error| match error {
-                // The bundle is bad, and another try would not change that.
-                GitError::Failed { message, .. } => unreadable(format!("its commits are refused: {message}")),
-                GitError::Run(_)
-                | GitError::TimedOut { .. }
-                | GitError::TooMuchOutput { .. }
-                | GitError::Cancelled { .. } => error.into(),
-            })?;
+        let taken = if reply.bundled {
+            self.take_in(&workspace_git::bundle_file(&request.out), base, &directory.join("quarantine")).await
         } else {
-            // Nothing new: its HEAD must be in what is known to be whole. That the repository has such a commit is not
-            // enough: it may have been left there by a hand-over that was refused (F107).
-            let head = main.commit(&reply.head).await.unwrap_or_else(|| base.to_owned());
-            let mut whole = false;
-            for known in [Some(base), Some(target.as_str()), before].into_iter().flatten() {
-                whole = whole || main.is_ancestor(&head, known).await?;
-            }
-            if !whole {
-                return Err(unreadable(format!(
-                    "its commits were not handed over: {head} is not in {base} or the target"
-                )));
-            }
-            main.run(&["update-ref", &reference, &head]).await?;
-        }
+            let known = [Some(base), Some(target.as_str()), before];
+            self.known_head(&reply.head, base, known.into_iter().flatten()).await
+        };
         let _ = crate::remove::remove_tree(&directory);
-        let head = main.commit(&reference).await.unwrap_or_else(|| base.to_owned());
-        if !main.output(&["merge-base", base, &head]).await?.status.success() {
-            main.run(&["update-ref", &reference, before.unwrap_or(base)]).await?;
-            return Err(unreadable(format!("its commits have no history in common with {base}")));
-        }
+        let head = taken?;
+        main.run(&["update-ref", &reference, &head]).await?;
         self.update_branch(&main, base, known.remove(&branch), before, &head).await;
         Ok(head)
+    }
+
+    /// Takes in the commits of a bundle if they are whole and not too large; whatever is refused leaves nothing behind.
+    async fn take_in(&self, bundle: &Path, base: &str, quarantine: &Path) -> Result<String, VerifyError> {
+        let refused = |refused| match refused {
+            Refused::Bad(reason) => self.unreadable(reason),
+            Refused::Trouble(error) => error.into(),
+        };
+        let taken = Quarantine::take_in(&self.host.repository, bundle, quarantine).await.map_err(refused)?;
+        taken.check_size(&self.order.settings.sandbox_limits).await.map_err(refused)?;
+        if !taken.has_history_of(base).await.map_err(refused)? {
+            return Err(self.unreadable(format!("its commits have no history in common with {base}")));
+        }
+        let head = taken.head.clone();
+        taken.release()?;
+        Ok(head)
+    }
+
+    /// Nothing new: its HEAD must be in what is known to be whole. That the repository has such a commit is not
+    /// enough: it may have been left there by something else (F107).
+    async fn known_head<'a>(
+        &self,
+        head: &str,
+        base: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Result<String, VerifyError> {
+        let head = self.main().commit(head).await.unwrap_or_else(|| base.to_owned());
+        for known in known {
+            if self.main().is_ancestor(&head, known).await? {
+                return Ok(head);
+            }
+        }
+        Err(self.unreadable(format!("its commits were not handed over: {head} is not in {base} or the target")))
+    }
+
+    fn unreadable(&self, reason: String) -> VerifyError {
+        VerifyError::Unreadable { workspace: self.workspace().tree, reason }
     }
 
     /// The branch in the user's repository follows, unless somebody else has moved it.

@@ -6,6 +6,7 @@ mod candidate;
 mod checks;
 mod fetch;
 mod merge;
+mod quarantine;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -141,7 +141,7 @@ fn nothing_outside_of_the_scope_can_be_touched() {
     assert!(!fs::exists("/tmp/saihai-escape").unwrap(), "its /tmp is its own");
 }
 
-/// R13, F112, F113: what is outside is not there at all: it can be neither seen, changed in mode or time, watched nor
+/// R13, F112: what is outside is not there at all: it can be neither seen, changed in mode or time, watched nor
 /// connected to, and the kernel's other ways around files are closed. The same for root and for ordinary users.
 #[test]
 fn nothing_outside_is_there() {

@@ -4,8 +4,10 @@
 //! and the verdict comes from the user's own repository.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -147,18 +149,21 @@ fn bundle_commits(
     known: &[String],
 ) -> io::Result<WorkspaceReply> {
     let (writable, scratch) = (Writable::new(scope, client_files), Patterns::new(&scope.scratch));
-    let ours = |path: &String| writable.allows(path) && !scratch.matches(path);
+    let ours = |path: &OsString| {
+        let path = path.to_string_lossy();
+        writable.allows(&path) && !scratch.matches(&path)
+    };
     let changes = uncommitted()?;
     // What is staged whole needs no `git add`, which would fail for a path whose removal is staged.
     let staged: BTreeSet<_> = changes.iter().filter(|change| change.staged).map(|change| change.path.clone()).collect();
     let (commit, mut left): (Vec<_>, Vec<_>) = changes.into_iter().map(|change| change.path).partition(ours);
     let (unresolved, commit): (Vec<_>, Vec<_>) = commit.into_iter().partition(|path| has_markers(path));
     left.extend(unresolved);
-    let add: Vec<_> = commit.iter().filter(|path| !staged.contains(*path)).map(String::as_str).collect();
+    let add: Vec<_> = commit.iter().filter(|path| !staged.contains(*path)).map(|path| path.as_bytes()).collect();
     if !add.is_empty() {
-        let paths = add.join("\0");
+        let paths = add.join(&0);
         let add = ["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        workspace_git().run_with(&add, paths.as_bytes()).map_err(io::Error::other)?;
+        workspace_git().run_with(&add, &paths).map_err(io::Error::other)?;
     }
     let unstaged = workspace_git().output(&["diff", "--cached", "--quiet"]).map_err(io::Error::other)?;
     let staged = !unstaged.status.success();
@@ -181,32 +186,40 @@ fn bundle_commits(
     if bundled {
         run(&create)?;
     }
-    Ok(WorkspaceReply { head, committed: commit, left, bundled, git_micros: 0 })
+    Ok(WorkspaceReply { head, committed: readable(commit), left: readable(left), bundled, git_micros: 0 })
 }
 
 fn inspect() -> io::Result<WorkspaceReply> {
     let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
     let left = uncommitted()?.into_iter().map(|change| change.path).collect();
-    Ok(WorkspaceReply { head, left, ..WorkspaceReply::default() })
+    Ok(WorkspaceReply { head, left: readable(left), ..WorkspaceReply::default() })
+}
+
+/// Names for the record. A file's name is bytes, and need not be text (F115).
+fn readable(names: Vec<OsString>) -> Vec<String> {
+    names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
 struct Change {
-    path: String,
+    path: OsString,
     /// The index has all of it.
     staged: bool,
 }
 
 /// Every path that differs from the last commit.
 fn uncommitted() -> io::Result<Vec<Change>> {
-    let status = run(&["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"])?;
-    let entries = status.split('\0').filter(|entry| entry.len() > 3);
-    Ok(entries
-        .filter_map(|entry| Some(Change { path: entry.get(3..)?.to_owned(), staged: entry.as_bytes()[1] == b' ' }))
-        .collect())
+    let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+    let status = workspace_git().output(&status).map_err(io::Error::other)?;
+    if !status.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&status.stderr).trim().to_owned()));
+    }
+    let entries = status.stdout.split(|byte| *byte == 0).filter(|entry| entry.len() > 3);
+    let change = |entry: &[u8]| Change { path: OsStr::from_bytes(&entry[3..]).to_owned(), staged: entry[1] == b' ' };
+    Ok(entries.map(change).collect())
 }
 
 /// Does the file still have git's conflict markers? A link is not followed: it may lead to a file without end.
-fn has_markers(path: &str) -> bool {
+fn has_markers(path: &OsStr) -> bool {
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
     }

@@ -414,3 +414,21 @@ END
     assert_eq!(team.world.git(&["fsck", "--no-progress", "--no-dangling"]), "");
     up.stop();
 }
+
+/// F115: a file's name is bytes. Files with names that are not UTF-8, new, changed and removed, are committed and merged.
+#[test]
+fn names_that_are_not_utf8_are_merged() {
+    let script = r#"
+        name=$(printf 'src/lat\351in')
+        if [ -e "$name" ]; then rm "$name"; printf 'x' > "$(printf 'src/\377')"; else echo one > "$name"; fi"#;
+    let team = Team::new(script);
+    let listed = || team.world.git(&["ls-tree", "-r", "--name-only", "main", "--", "src"]);
+    let up = team.up();
+    let first = team.start_task("A name in Latin-1");
+    team.until_task(&first, "done");
+    assert!(listed().contains("lat\\351in"), "{}", listed());
+    let second = team.start_task("Another one");
+    team.until_task(&second, "done");
+    assert!(!listed().contains("lat\\351in") && listed().contains("src/\\377"), "{}", listed());
+    up.stop();
+}

@@ -10,6 +10,11 @@ use crate::failure::Failure;
 
 pub(crate) use board::clean;
 
+/// Text from agents and files whose further lines cannot be taken for lines of ours.
+pub(crate) fn indented(text: &str) -> String {
+    clean(text).replace('\n', "\n                ")
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,

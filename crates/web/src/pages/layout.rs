@@ -188,10 +188,17 @@ impl ErrorPage {
 impl IntoResponse for ErrorPage {
     fn into_response(self) -> Response {
         match self.render() {
-            Ok(page) => (self.problem.http, Html(page)).into_response(),
+            Ok(page) => (self.problem.http, Html(in_reading_order(page))).into_response(),
             Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
         }
     }
+}
+
+/// A page without the characters that turn text round: a name of an agent's would be read as another (W3). Our own texts
+/// have none.
+fn in_reading_order(page: String) -> String {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if page.contains(turns) { page.replace(turns, "\u{fffd}") } else { page }
 }
 
 /// What a handler of a page answers.
@@ -199,7 +206,7 @@ pub(super) type Answer = Result<Response, ErrorPage>;
 
 pub(super) fn page(template: &impl Template) -> Answer {
     match template.render() {
-        Ok(page) => Ok(Html(page).into_response()),
+        Ok(page) => Ok(Html(in_reading_order(page)).into_response()),
         Err(error) => Err(ErrorPage {
             problem: Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string(), "Reload the page."),
             language: Language::En,
@@ -217,4 +224,16 @@ pub(super) fn error_page(person: &Person) -> impl Fn(Problem) -> ErrorPage + use
 pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> ErrorPage + use<> {
     let language = person.language;
     move |refusal| ErrorPage { problem: Problem::refused(&refusal, language), language }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_reading_order;
+
+    /// W3: no text of an agent's is shown in another order than it is written.
+    #[test]
+    fn text_that_turns_round_is_made_visible() {
+        assert_eq!(in_reading_order("<h1>a\u{202e}txt.exe\u{2066}</h1>".into()), "<h1>a\u{fffd}txt.exe\u{fffd}</h1>");
+        assert_eq!(in_reading_order("日本 עברית".into()), "日本 עברית");
+    }
 }

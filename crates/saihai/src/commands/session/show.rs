@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, field, or_dash};
+use crate::show::{field, indented, or_dash};
 
 /// Show the facts of one session
 #[derive(Debug, Args)]
@@ -52,9 +52,9 @@ impl Show {
                     line("dod", "完了の定義", or_dash(view.dod_result)),
                     line("verdict", "判定", or_dash(view.verdict)),
                 ];
-                lines.extend(view.error.as_ref().map(|error| line("error", "エラー", clean(error))));
-                lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", clean(reason))));
-                lines.extend(view.artifacts.iter().map(|file| line("changed", "変更", clean(file))));
+                lines.extend(view.error.as_ref().map(|error| line("error", "エラー", indented(error))));
+                lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", indented(reason))));
+                lines.extend(view.artifacts.iter().map(|file| line("changed", "変更", indented(file))));
                 lines.join("\n")
             },
         )

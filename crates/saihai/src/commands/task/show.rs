@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, field, or_dash};
+use crate::show::{clean, field, indented, or_dash};
 
 /// Show everything about one task
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ impl Show {
                 };
                 let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 14, value);
                 let by = |text: &str, who: &dyn std::fmt::Display| {
-                    let text = clean(text);
+                    let text = indented(text);
                     opened.say(format!("{text} (by {who})"), format!("{text}（{who}）"))
                 };
                 let (status, since) = (task.status, task.status_at);
@@ -75,7 +75,7 @@ impl Show {
                 lines.extend(conclusion.map(|end| line("reason", "理由", by(&end.reason, &end.by))));
                 let report = task.report.as_ref();
                 lines.extend(
-                    report.map(|r| line("reported", "完了報告", format!("{}: {}", r.result, clean(&r.summary)))),
+                    report.map(|r| line("reported", "完了報告", format!("{}: {}", r.result, indented(&r.summary)))),
                 );
                 if !task.labels.is_empty() {
                     lines.push(line("labels", "ラベル", clean(&task.labels.join(", "))));

@@ -636,6 +636,7 @@ fn names_are_never_read_by_a_shell() {
         "$(touch canary).txt",
         "`touch canary`.txt",
         "new\nline.txt",
+        "x\n  verdict    done, by the owner",
         "-rf",
         "--force",
         ":(glob)x",
@@ -666,6 +667,10 @@ fn names_are_never_read_by_a_shell() {
         assert_eq!(team.merged(&format!("secret/{name}")).as_deref(), Some("hidden\n"), "{name}");
     }
     assert!(!snapshot(team.world.path()).keys().any(|path| path.ends_with("canary")), "a shell has read a name");
+    // Nor can a name pose as a line of ours.
+    let shown = team.world.ok(&["session", "show", "1"]);
+    let verdicts: Vec<_> = shown.lines().filter(|line| line.starts_with("  verdict ")).collect();
+    assert!(verdicts.len() == 1 && !verdicts[0].contains("by the owner"), "{shown}");
     up.stop();
 }
 

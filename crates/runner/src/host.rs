@@ -44,6 +44,9 @@ const INHERITED_VARIABLES: [&str; 16] = [
     "no_proxy",
 ];
 
+/// Those of them that name files.
+const CERTIFICATE_VARIABLES: [&str; 3] = ["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"];
+
 /// A program that runs to its end in a sandbox.
 #[derive(Debug)]
 pub(crate) struct SandboxJob<'a> {
@@ -126,6 +129,8 @@ impl RunnerHost {
     ) {
         policy.execute.extend(toolchains.readable.iter().cloned());
         policy.execute.extend(settings.sandbox_read.iter().map(|path| self.repository.join(path)));
+        let certificates = CERTIFICATE_VARIABLES.iter().filter_map(|name| self.user.env.get(*name));
+        policy.read.extend(certificates.map(PathBuf::from).filter(|path| path.is_absolute()));
         policy.write.extend(own.iter().map(|path| path.to_path_buf()));
         policy.connect.clone_from(&settings.sandbox_connect);
         policy.limits = settings.sandbox_limits.clone();

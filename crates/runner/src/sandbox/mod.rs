@@ -53,7 +53,7 @@ const SYSTEM_READ: [&str; 5] = ["/proc", "/dev/urandom", "/dev/random", "/sys/de
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
 /// Files of `/etc` that programs read. Not there: passwords, keys, what services are told.
-const SETTINGS: [&str; 45] = [
+const SETTINGS: [&str; 43] = [
     "R",
     "alternatives",
     "bash.bashrc",
@@ -62,7 +62,6 @@ const SETTINGS: [&str; 45] = [
     "ca-certificates.conf",
     "crypto-policies",
     "debian_version",
-    "default",
     "dotnet",
     "fonts",
     "gai.conf",
@@ -88,7 +87,6 @@ const SETTINGS: [&str; 45] = [
     "os-release",
     "passwd",
     "php",
-    "pki",
     "profile",
     "profile.d",
     "protocols",
@@ -102,8 +100,15 @@ const SETTINGS: [&str; 45] = [
 ];
 /// The same, by how their names begin: `java-17-openjdk`, `python3.11`.
 const SETTINGS_BY_PREFIX: [&str; 5] = ["java", "perl", "python", "ruby", "nodejs"];
-/// `/etc/ssl` holds private keys beside them.
-const CERTIFICATES: [&str; 3] = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem"];
+/// Their directories hold private keys beside them.
+const CERTIFICATES: [&str; 6] = [
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ssl/cert.pem",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
+];
 
 /// Why a process was not confined.
 #[derive(Debug, thiserror::Error)]

@@ -33,8 +33,9 @@ pub(super) fn set_process_limits(limits: &SandboxLimits) {
         let current = now.current.map_or(most, |current| current.min(most));
         let _ = setrlimit(resource, Rlimit { current: Some(current), maximum: Some(most) });
     };
-    // Counted for each user namespace, so for each client; not at all for root, who is only looked at.
-    set(Resource::Nproc, limits.processes.into());
+    // Counted for each user namespace, so for each client; not at all for root, who is only looked at. Twice as many, so that
+    // whoever reaches the limit is seen and told, instead of failing in a way of its own.
+    set(Resource::Nproc, u64::from(limits.processes) * 2);
     set(Resource::Nofile, limits.open_files.into());
     set(Resource::Fsize, u64::from(limits.file_size_mib) * MIB);
     set(Resource::Data, memory_limit(limits));

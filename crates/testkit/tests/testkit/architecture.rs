@@ -55,7 +55,7 @@ const NOUNS: [&str; 24] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 18] = [
+const DECISIONS: [&str; 19] = [
     "admit",
     "answer",
     "apply",
@@ -73,6 +73,7 @@ const DECISIONS: [&str; 18] = [
     "staffing",
     "text_limits",
     "verdict",
+    "waiting",
     "why",
 ];
 

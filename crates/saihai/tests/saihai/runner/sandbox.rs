@@ -281,7 +281,7 @@ fn a_system_that_cannot_confine_is_named() {
 }
 
 /// R14: what is on the user's PATH runs in agents and in checks as it does outside, with a version manager's shim, a link
-/// into a virtual environment, and a library beside the program; and a file that the agent's command names is read.
+/// into a virtual environment, and a library beside the program; and files that the agent's command or a variable for certificates names are read.
 #[test]
 fn toolchains_run_as_outside() {
     let check = "python-like && node-like && tool-like";
@@ -308,10 +308,11 @@ fn toolchains_run_as_outside() {
     fs::create_dir_all(home.join(".local/bin")).unwrap();
     std::os::unix::fs::symlink(home.join("envs/x/bin/tool-like"), home.join(".local/bin/tool-like")).unwrap();
     fs::write(home.join("rules.txt"), "rules of the house\n").unwrap();
+    fs::write(home.join("authority.pem"), "authority\n").unwrap();
     let command = [
         "sh",
         "-c",
-        &format!("{check} && cat \"$1\" && echo work > src/b.txt"),
+        &format!("{check} && cat \"$1\" \"$SSL_CERT_FILE\" && echo work > src/b.txt"),
         "sh",
         home.join("rules.txt").to_str().unwrap(),
     ]
@@ -322,11 +323,17 @@ fn toolchains_run_as_outside() {
         [".pyenv/shims", ".nvm/versions/node/v20/bin", ".local/bin"].map(|path| home.join(path).display().to_string());
     let path = format!("{}:{}", bin.join(":"), std::env::var("PATH").unwrap());
     let mut up = team.world.command(&["up", "--listen", "127.0.0.1:0", "--stop-agents"]);
-    let up = up.env("PATH", path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let up = up
+        .env("PATH", path)
+        .env("SSL_CERT_FILE", home.join("authority.pem"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     team.until_task(&task, "done");
     rustix::process::kill_process(rustix::process::Pid::from_child(&up), rustix::process::Signal::TERM).unwrap();
     up.wait_with_output().unwrap();
-    assert_eq!(team.log(1), "loaded python\nloaded node\nloaded tool\nrules of the house\n");
+    assert_eq!(team.log(1), "loaded python\nloaded node\nloaded tool\nrules of the house\nauthority\n");
 }
 
 /// R13, W3 of the hostile test: whoever uses too much of the machine is ended, with a reason of its own. The first time

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clients::User;
 use crate::paths::RunnerPaths;
-use crate::sandbox::{Policy, Wall};
+use crate::sandbox::{Layer, Policy};
 use crate::shim::{Durability, ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 use crate::toolchains::Toolchains;
 
@@ -165,15 +165,16 @@ impl RunnerHost {
     }
 }
 
-/// The walls that this system does not build, each with what it says. Tried, not guessed: a program runs behind them.
-pub async fn missing_walls() -> &'static [(Wall, String)] {
-    static MISSING: OnceCell<Vec<(Wall, String)>> = OnceCell::const_new();
+/// The layers of the sandbox that this system cannot give, each with what it says. Tried, not guessed: a program runs in
+/// them.
+pub async fn missing_layers() -> &'static [(Layer, String)] {
+    static MISSING: OnceCell<Vec<(Layer, String)>> = OnceCell::const_new();
     MISSING
         .get_or_init(|| async {
             let mut missing = Vec::new();
-            if try_walls(&Wall::ALL).await.is_err() {
-                for wall in Wall::ALL {
-                    missing.extend(try_walls(&[wall]).await.err().map(|problem| (wall, problem)));
+            if try_layers(&Layer::ALL).await.is_err() {
+                for layer in Layer::ALL {
+                    missing.extend(try_layers(&[layer]).await.err().map(|problem| (layer, problem)));
                 }
             }
             missing
@@ -181,14 +182,14 @@ pub async fn missing_walls() -> &'static [(Wall, String)] {
         .await
 }
 
-/// Runs a program behind these walls alone.
-async fn try_walls(walls: &[Wall]) -> Result<(), String> {
+/// Runs a program confined by these layers alone.
+async fn try_layers(layers: &[Layer]) -> Result<(), String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let scratch = scratch.path();
     let project: ProjectId = "probe".parse().map_err(|error: board::BadId| error.to_string())?;
     let paths = RunnerPaths::new(scratch, &project);
     let host = RunnerHost { project, repository: scratch.to_owned(), paths, user: User::default() };
-    let without = Wall::ALL.into_iter().filter(|wall| !walls.contains(wall)).collect();
+    let without = Layer::ALL.into_iter().filter(|layer| !layers.contains(layer)).collect();
     let job = SandboxJob {
         spawn: &format!("probe:{}", scratch.display()),
         directory: scratch,
@@ -214,7 +215,7 @@ pub(crate) async fn policy_in_mode(policy: Policy, sandbox: Sandbox) -> Option<P
     match sandbox {
         Sandbox::Strict => Some(policy),
         Sandbox::BestEffort => {
-            let without = missing_walls().await.iter().map(|(wall, _)| *wall).collect();
+            let without = missing_layers().await.iter().map(|(layer, _)| *layer).collect();
             Some(Policy { without, ..policy })
         }
         Sandbox::Off => None,

@@ -17,7 +17,7 @@ mod verify;
 mod workspace;
 mod workspace_git;
 
-pub use host::{RunnerHost, missing_walls};
+pub use host::{RunnerHost, missing_layers};
 pub use paths::RunnerPaths;
 pub use supervisor::{
     AtShutdown, Message, Mine, Notice, Options, Outcome, Phase, Plan, PreparedWorkspace, Room, Runner, RunnerError,

@@ -54,14 +54,15 @@ impl ProcessIdentity {
 
 /// What `/proc/PID/stat` tells that is needed here.
 #[derive(Clone, Copy, Debug)]
-struct Stat {
+pub(crate) struct Stat {
     state: u8,
     parent: u32,
+    pub(crate) threads: u64,
     started: u64,
 }
 
 impl Stat {
-    fn read(pid: u32) -> io::Result<Self> {
+    pub(crate) fn read(pid: u32) -> io::Result<Self> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
         Self::parse(&text).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat cannot be read")))
     }
@@ -73,6 +74,7 @@ impl Stat {
         Some(Self {
             state: *fields.first()?.as_bytes().first()?,
             parent: fields.get(1)?.parse().ok()?,
+            threads: fields.get(17)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
     }
@@ -82,7 +84,7 @@ impl Stat {
     }
 }
 
-fn all_pids() -> impl Iterator<Item = u32> {
+pub(crate) fn all_pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

@@ -6,10 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::clients::User;
+use crate::clients::{User, is_executable};
 use crate::sandbox::SYSTEM;
 
 /// Variables by which version managers find themselves, and where they are below HOME without them. HOME is another
@@ -139,7 +138,7 @@ impl Search<'_> {
 
     /// A program: every link that leads to it, what it lies in, and what it starts.
     fn program(&mut self, program: &Path, depth: usize) {
-        if depth > DEEPEST || !self.seen.insert(program.to_owned()) || !is_program(program) {
+        if depth > DEEPEST || !self.seen.insert(program.to_owned()) || !is_executable(program) {
             return;
         }
         if let Ok(target) = fs::read_link(program) {
@@ -255,7 +254,12 @@ impl Search<'_> {
         let by_env = by_env.and_then(|name| self.on_path(name));
         let is_end = |letter: char| letter.is_whitespace() || "\"'`;|&()<>{}=:,".contains(letter);
         let named = text.split(is_end).filter(|word| word.starts_with('/')).map(PathBuf::from);
-        interpreter.into_iter().chain(by_env).chain(named).filter(|path| !is_system(path) && is_program(path)).collect()
+        interpreter
+            .into_iter()
+            .chain(by_env)
+            .chain(named)
+            .filter(|path| !is_system(path) && is_executable(path))
+            .collect()
     }
 
     /// A script with the variables of the user that it may mean: `$HOME`, `${PYENV_ROOT}`, `${ASDF_DIR:-$HOME/.asdf}`.
@@ -276,7 +280,7 @@ impl Search<'_> {
 
     fn on_path(&self, name: &str) -> Option<PathBuf> {
         let path = self.user.env.get("PATH")?;
-        std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| is_program(path))
+        std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| is_executable(path))
     }
 }
 
@@ -286,10 +290,6 @@ fn resolved(path: &Path) -> PathBuf {
 
 fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|system| path.starts_with(system))
-}
-
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 fn is_for_programs(directory: &Path) -> bool {

@@ -212,7 +212,7 @@ async fn try_sandbox(context: &Context, wanted: Sandbox) -> Result<(), Failure> 
     let missing: Vec<_> = match wanted {
         Sandbox::Off => Vec::new(),
         Sandbox::Strict | Sandbox::BestEffort => {
-            runner::missing_walls().await.iter().map(|(_, problem)| problem.as_str()).collect()
+            runner::missing_layers().await.iter().map(|(_, problem)| problem.as_str()).collect()
         }
     };
     if missing.is_empty() {

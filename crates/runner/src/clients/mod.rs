@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use board::{AgentSpec, Client, Usage, VendorTrouble};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::program::is_executable;
 pub use self::reader::OutputReader;
 
 /// The name of the MCP server in every client's configuration.

@@ -36,7 +36,7 @@ pub(super) fn on_path(assignment: &Assignment<'_>, name: &str) -> Option<PathBuf
         .find(|path| is_executable(path))
 }
 
-pub(super) fn is_executable(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 

@@ -1,11 +1,11 @@
-//! Which files, ports, processes and sockets may a process use? The second wall: Landlock (R2).
+//! Which files, ports, processes and sockets may a process use? The second layer: Landlock (R2).
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, NetPort, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::{CannotConfine, Policy, Wall};
+use super::{CannotConfine, Layer, Policy};
 
 /// Below this, renaming or truncating files cannot be controlled.
 const OLDEST: ABI = ABI::V3;
@@ -23,7 +23,7 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), CannotConfine> {
     if policy.connect.is_some() {
         ruleset = ruleset.handle_access(AccessNet::ConnectTcp)?;
     }
-    let own: &[&str] = if policy.without.contains(&Wall::Root) { &[] } else { &OWN };
+    let own: &[&str] = if policy.without.contains(&Layer::Root) { &[] } else { &OWN };
     let mut ruleset = ruleset
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(ABI::V6))?

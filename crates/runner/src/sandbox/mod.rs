@@ -1,4 +1,4 @@
-//! What may a process touch? An allow-list, kept by three walls of the kernel (R2, R13).
+//! What may a process touch? An allow-list, kept by three layers (R2, R13).
 //!
 //! 1. `root`: a root of its own, in which nothing else is there at all;
 //! 2. `file_access`: Landlock inside it, which also keeps it from processes and sockets outside;
@@ -28,21 +28,21 @@ pub struct Policy {
     /// What it may use of the machine.
     #[serde(default)]
     pub limits: SandboxLimits,
-    /// The walls that this system cannot build are left out.
+    /// The layers that this system cannot give are left out.
     #[serde(default)]
-    pub without: Vec<Wall>,
+    pub without: Vec<Layer>,
 }
 
-/// What keeps a process to its policy.
+/// What keeps a process to its policy, each by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wall {
+pub enum Layer {
     Root,
     FileAccess,
     SystemCalls,
 }
 
-impl Wall {
+impl Layer {
     pub const ALL: [Self; 3] = [Self::Root, Self::FileAccess, Self::SystemCalls];
 }
 
@@ -142,21 +142,21 @@ impl Policy {
         own || allowed.into_iter().any(|allowed| path.starts_with(resolved(allowed)))
     }
 
-    /// The first wall: leaves everything behind that is not allowed. For the first process of a namespace, before it
+    /// The first layer: leaves everything behind that is not allowed. For the first process of a namespace, before it
     /// gives up the right to mount.
     pub(crate) fn enter_root(&self, home: &Path) -> Result<(), CannotConfine> {
-        if self.without.contains(&Wall::Root) {
+        if self.without.contains(&Layer::Root) {
             return Ok(());
         }
         root::enter(self, home).map_err(CannotConfine::Root)
     }
 
-    /// The other walls: confines this process and all it will start, for good.
+    /// The other layers: confines this process and all it will start, for good.
     pub(crate) fn confine_self(&self) -> Result<(), CannotConfine> {
-        if !self.without.contains(&Wall::FileAccess) {
+        if !self.without.contains(&Layer::FileAccess) {
             file_access::restrict(self)?;
         }
-        if !self.without.contains(&Wall::SystemCalls) {
+        if !self.without.contains(&Layer::SystemCalls) {
             system_calls::deny()?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Which system calls does a confined process have no use for? The third wall (R13).
+//! Which system calls does a confined process have no use for? The third layer (R13).
 //!
 //! A short deny list: what reaches around files and namespaces (keyrings, mounts, other namespaces), and large parts of
 //! the kernel that no build or test needs. Everything else is allowed, so that toolchains work.

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::ShimPlan;
 use super::resources::{ResourceWatch, set_process_limits};
-use crate::sandbox::{CannotConfine, Wall};
+use crate::sandbox::{CannotConfine, Layer};
 
 /// Why a client did not start is cut here, in bytes.
 const LONGEST_PROBLEM: u64 = 4096;
@@ -87,7 +87,7 @@ fn send(socket: &mut UnixStream, message: &InitMessage) -> io::Result<()> {
 fn start(plan: &ShimPlan) -> Result<u32, String> {
     let first = getpid().is_init();
     match &plan.sandbox {
-        Some(policy) if first || policy.without.contains(&Wall::Root) => {
+        Some(policy) if first || policy.without.contains(&Layer::Root) => {
             let home = plan.env.get("HOME").map_or("/", String::as_str);
             policy.enter_root(Path::new(home)).map_err(|error| error.to_string())?;
         }
@@ -95,7 +95,7 @@ fn start(plan: &ShimPlan) -> Result<u32, String> {
         None => {}
     }
     if first {
-        if plan.sandbox.as_ref().is_none_or(|policy| policy.without.contains(&Wall::Root)) {
+        if plan.sandbox.as_ref().is_none_or(|policy| policy.without.contains(&Layer::Root)) {
             // Where `/proc` is masked, as in containers, the one that is there has to do.
             let _ = own_proc();
         }

@@ -12,6 +12,8 @@ use board::SandboxLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::system::sysinfo;
 
+use crate::process::{Stat, all_pids};
+
 const MIB: u64 = 1 << 20;
 
 /// How often the machine is looked at, which costs next to nothing. The client is looked at only if the machine's numbers
@@ -154,17 +156,10 @@ impl ResourceWatch {
 /// How many processes and threads there are in this namespace, and how much memory they have to themselves.
 fn processes() -> (u64, u64) {
     let (mut threads, mut memory) = (0, 0);
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let is_process = entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok());
-        if !is_process {
-            continue;
-        }
-        let read = |file: &str| fs::read_to_string(entry.path().join(file)).unwrap_or_default();
-        // The program's name stands in parentheses and may contain any others.
-        let stat = read("stat");
-        let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
-        threads += fields.into_iter().nth(17).and_then(|count| count.parse::<u64>().ok()).unwrap_or(1);
-        let pages: Vec<u64> = read("statm").split(' ').filter_map(|pages| pages.parse().ok()).collect();
+    for pid in all_pids() {
+        threads += Stat::read(pid).map_or(1, |stat| stat.threads);
+        let pages = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        let pages: Vec<u64> = pages.split(' ').filter_map(|pages| pages.parse().ok()).collect();
         if let [_, resident, shared, ..] = pages[..] {
             memory += resident.saturating_sub(shared) * rustix::param::page_size() as u64;
         }

@@ -107,7 +107,7 @@ fn check_git() -> Finding {
 
 /// Tried with a real program, because kernels and containers differ.
 async fn check_sandbox() -> Finding {
-    let missing = runner::missing_walls().await;
+    let missing = runner::missing_layers().await;
     if missing.is_empty() {
         return Finding::ok("sandbox", "agents have a root of their own, with Landlock and seccomp");
     }

@@ -9,6 +9,7 @@ mod owner;
 mod processes;
 mod queue;
 mod sandbox;
+mod sandbox_programs;
 mod verdicts;
 mod worktree;
 

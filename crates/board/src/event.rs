@@ -154,6 +154,11 @@ pub enum EventKind {
         session: SessionId,
         examination: Examination,
     },
+    /// The board has said that the target may be moved to this candidate.
+    MergeStarted {
+        session: SessionId,
+        candidate: String,
+    },
     /// Checks ran on the target alone (V9).
     TargetChecked {
         commit: String,
@@ -307,6 +312,7 @@ impl Event {
             | EventKind::UsageReported { .. }
             | EventKind::ProcessEnded { .. }
             | EventKind::Examined { .. }
+            | EventKind::MergeStarted { .. }
             | EventKind::TargetChecked { .. }
             | EventKind::WorkspaceExamined { .. }
             | EventKind::Judged { .. }
@@ -361,6 +367,7 @@ impl EventKind {
             Self::ProcessEnded { session, .. } => of("process_ended", session),
             Self::WorkspaceExamined { session, .. } => of("workspace_examined", session),
             Self::Examined { session, .. } => of("examined", session),
+            Self::MergeStarted { session, .. } => of("merge_started", session),
             Self::TargetChecked { .. } => Entry::named("target_checked"),
             Self::Judged { session, .. } => of("judged", session),
             Self::ModelReported { session, .. } => of("model_reported", session),

@@ -139,7 +139,15 @@ pub struct WorkspaceFacts {
 impl WorkspaceFacts {
     /// The target contains the work.
     pub fn is_merged(&self) -> bool {
-        matches!(self.merge, Merge::Merged { .. })
+        self.merged_as().is_some()
+    }
+
+    /// The commit that brought it into the target.
+    pub fn merged_as(&self) -> Option<&str> {
+        match &self.merge {
+            Merge::Merged { commit } => Some(commit),
+            Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
+        }
     }
 }
 

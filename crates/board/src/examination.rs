@@ -17,7 +17,7 @@ use crate::session::{Session, SessionStatus};
 use crate::settings::{Check, Dod};
 use crate::task::{Repairs, Status, Task};
 use crate::verdict::{BadEnd, Children, Evidence, Policy, finished, judge};
-use crate::{SessionId, TaskId, TaskType, Timestamp};
+use crate::{TaskId, TaskType, Timestamp};
 
 /// The name of the setup among the results of checks.
 pub const SETUP: &str = "setup";
@@ -76,11 +76,17 @@ pub fn examination_step(
     let (Some(task), Some(end)) = (session.task().and_then(|id| board.tasks.get(&id)), &session.end) else {
         return ExaminationStep::Conclude(Verdict::None(Inconclusive::Stopped));
     };
-    if let Some(waiting) = not_now(board, task) {
+    // The target may have been moved: whatever happened to the task meanwhile, that has to be known first.
+    let untold = session.merging.is_some() && matches!(known, None | Some(Examination::Failed { .. }));
+    let merged = matches!(known, Some(Examination::Found(facts)) if facts.is_merged());
+    if !untold && let Some(waiting) = not_now(board, task) {
         return ExaminationStep::Wait(waiting);
     }
     // Decided by its end, and only put off because its task was blocked.
-    if let Some(verdict) = verdict_by_end(board, session, task, end) {
+    if !untold
+        && !merged
+        && let Some(verdict) = verdict_by_end(board, session, task, end)
+    {
         return ExaminationStep::Conclude(verdict);
     }
     match known {
@@ -96,10 +102,12 @@ pub fn examination_step(
 
 /// Its task may not go on now. Ended work keeps its place until it may (V12); a pause holds nothing up (L11).
 fn not_now(board: &Board, task: &Task) -> Option<Waiting> {
-    if task.status != Status::InProgress {
-        return Some(Waiting::NotInProgress { status: task.status });
+    match task.status {
+        Status::Backlog | Status::Todo | Status::Blocked => Some(Waiting::NotInProgress { status: task.status }),
+        Status::InProgress => board.held_by(task).map(|by| Waiting::Held { by }),
+        // It will not go on.
+        Status::Done | Status::Failed | Status::Cancelled => None,
     }
-    board.held_by(task).map(|by| Waiting::Held { by })
 }
 
 /// V2.5 to V2.9, in this order.
@@ -204,12 +212,12 @@ fn target_result<'a>(board: &'a Board, commit: Option<&str>, check: &CheckResult
     known.results.iter().find(|result| result.name == check.name && result.command == check.command)
 }
 
-/// What is known of a session's work, as the board keeps it.
+/// What is known of a session's work, as the board keeps it. While it is being merged nothing is: that may be over.
 pub fn examination(session: &Session) -> Option<Examination> {
     match (&session.trouble, &session.workspace) {
         (Some(reason), _) => Some(Examination::Failed { reason: reason.clone() }),
-        (None, Some(facts)) => Some(Examination::Found(Box::new(facts.clone()))),
-        (None, None) => None,
+        (None, Some(facts)) if session.merging.is_none() => Some(Examination::Found(Box::new(facts.clone()))),
+        (None, _) => None,
     }
 }
 
@@ -234,10 +242,10 @@ pub fn waiting(board: &Board, session: &Session, now: Timestamp) -> Option<Waiti
     first.and_then(Session::task).map(|task| Waiting::Behind { task })
 }
 
-/// The session whose work waits for a task to be judged, if there is one.
-pub(crate) fn ended_work(board: &Board, task: &Task) -> Option<SessionId> {
+/// The session of a task whose work waits to be judged, if there is one.
+pub(crate) fn ended_work<'a>(board: &'a Board, task: &Task) -> Option<&'a Session> {
     let session = task.live.and_then(|id| board.sessions.get(&id))?;
-    (session.status == SessionStatus::Verifying).then_some(session.id)
+    (session.status == SessionStatus::Verifying).then_some(session)
 }
 
 /// What the end of a session means for its task; `None` if its work has to be examined, or its task cannot take a

@@ -179,6 +179,10 @@ pub enum RefusalReason {
     UnderJudgement {
         task: TaskId,
     },
+    /// The target is being moved to what its agent did.
+    WorkBeingMerged {
+        task: TaskId,
+    },
     /// What its agent did is in the target.
     WorkMerged {
         task: TaskId,
@@ -340,6 +344,7 @@ impl RefusalReason {
             | Self::Settled { .. }
             | Self::ParentSettled { .. }
             | Self::UnderJudgement { .. }
+            | Self::WorkBeingMerged { .. }
             | Self::WorkMerged { .. }
             | Self::AssignedInProgress { .. }
             | Self::DependsInProgress { .. }

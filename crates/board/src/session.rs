@@ -126,6 +126,9 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     pub dod_result: Option<DodResult>,
     pub workspace: Option<WorkspaceFacts>,
+    /// The candidate to which the target is being moved. What became of that has to be known before anything else is
+    /// concluded of the work.
+    pub merging: Option<String>,
     /// Why its work could not be looked at, if that is so: trouble of our own.
     pub trouble: Option<String>,
     /// The number of the last fact that its runner reported.

@@ -94,6 +94,10 @@ pub enum Line {
         by: Party,
         reason: String,
     },
+    /// Cancelled, and its work is in the target: it was merged in that moment, or before the task was reopened.
+    InTarget {
+        commit: String,
+    },
     /// A step, done in the session of its task.
     StepOf {
         task: TaskId,
@@ -112,7 +116,7 @@ pub fn why(board: &Board, id: TaskId, now: Timestamp, runner: &RunnerView) -> Re
     let task = board.task(id)?;
     let mut lines = match task.status {
         Status::Done => vec![Line::Done],
-        Status::Cancelled => vec![closing(task, |by, reason| Line::Cancelled { by, reason })],
+        Status::Cancelled => cancelled(board, task),
         Status::Failed => vec![failed(board, task)],
         Status::Blocked => blocked(board, task),
         Status::Backlog | Status::Todo => unstarted(board, task, now),
@@ -136,6 +140,13 @@ fn last_session(board: &Board, task: &Task) -> Option<Line> {
     let end = session.end.as_ref().filter(bad)?;
     let (reason, exit_code) = (end.reason, end.exit_code.filter(|code| *code != 0));
     Some(Line::LastSession { session: session.id, reason, exit_code, error: end.error.clone() })
+}
+
+fn cancelled(board: &Board, task: &Task) -> Vec<Line> {
+    let work = task.last_session.and_then(|id| board.sessions.get(&id)?.workspace.as_ref());
+    let in_target = work.and_then(|work| work.merged_as()).map(|commit| Line::InTarget { commit: commit.to_owned() });
+    let cancelled = closing(task, |by, reason| Line::Cancelled { by, reason });
+    [Some(cancelled), in_target].into_iter().flatten().collect()
 }
 
 fn closing(task: &Task, line: impl FnOnce(Party, String) -> Line) -> Line {

@@ -124,20 +124,31 @@ impl Dispatch for LocalDispatch {
         let waits =
             |session: &&board::Session| session.status == SessionStatus::Verifying && session.generation == generation;
         let Some(session) = board.session(id).ok().filter(waits) else { return Ok(None) };
-        let step = examination_step(&board, session, found, self.project.clock().now());
-        // What is only on its way is not told: a verdict is, and what the work waits for, once.
+        let now = self.project.clock().now();
+        let step = examination_step(&board, session, found, now);
+        // What is only on its way is not told. A verdict is, what the work waits for, once, and that it is being merged.
         let tell = match &step {
-            ExaminationStep::Conclude(_) => true,
+            ExaminationStep::Conclude(_) | ExaminationStep::Merge => true,
             ExaminationStep::Wait(_) => found.is_some_and(|found| examination(session).as_ref() != Some(found)),
-            ExaminationStep::Look
-            | ExaminationStep::RunChecks(_)
-            | ExaminationStep::CheckTarget(_)
-            | ExaminationStep::Merge => false,
+            ExaminationStep::Look | ExaminationStep::RunChecks(_) | ExaminationStep::CheckTarget(_) => false,
         };
-        if tell {
-            let fact = board::Fact::Examined(found.cloned().unwrap_or(Examination::NotNeeded));
-            self.submit(Command::Report { session: id, generation, number, fact }).await?;
+        if !tell {
+            return Ok(Some(step));
         }
-        Ok(Some(step))
+        let fact = board::Fact::Examined(found.cloned().unwrap_or(Examination::NotNeeded));
+        let report = Command::Report { session: id, generation, number, fact };
+        let after = match self.project.submit(self.actor(), report).await {
+            Ok(receipt) => receipt.after,
+            Err(ControlError::Refused(_)) => return Ok(None),
+            Err(error) => return Err(unheard(error)),
+        };
+        // Somebody may have taken the task away meanwhile. Only what the board has recorded may be merged.
+        match (step, after.session(id).ok().filter(waits)) {
+            (ExaminationStep::Merge, None) => Ok(None),
+            (ExaminationStep::Merge, Some(session)) if session.merging.is_none() => {
+                Ok(Some(examination_step(&after, session, found, now)).filter(|step| *step != ExaminationStep::Merge))
+            }
+            (step, _) => Ok(Some(step)),
+        }
     }
 }

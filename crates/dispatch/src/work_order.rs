@@ -1,7 +1,7 @@
 //! What does a runner need to know to run a session, and to examine what it left?
 
 use board::{
-    AgentSpec, Board, CheckRun, Generation, Hierarchy, Merge, Priority, ProjectId, Purpose, Rejection, Seq, Session,
+    AgentSpec, Board, CheckRun, Generation, Hierarchy, Priority, ProjectId, Purpose, Rejection, Seq, Session,
     SessionId, SessionStatus, Settings, Task, TaskId, TaskType, WorkspaceFacts, target_red,
 };
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,8 @@ pub struct ExamineOrder {
     pub settings: Settings,
     /// What was found before. What was tested on a target is not tested again on the same one (V11).
     pub known: Option<WorkspaceFacts>,
+    /// The candidate to which the target was being moved when this was last heard of. It may be there.
+    pub merging: Option<String>,
     /// What earlier sessions of the task have merged. It is not the work of this one.
     pub reported_merges: Vec<String>,
     /// The number of the last fact about the session.
@@ -128,10 +130,7 @@ pub fn examine_order(board: &Board, session: SessionId, generation: Generation) 
         return None;
     }
     let task = board.task(session.task()?).ok()?;
-    let merge_of = |session: &Session| match &session.workspace.as_ref()?.merge {
-        Merge::Merged { commit } => Some(commit.clone()),
-        Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. } => None,
-    };
+    let merge_of = |session: &Session| session.workspace.as_ref()?.merged_as().map(str::to_owned);
     let earlier = task.sessions.iter().filter(|id| **id != session.id).filter_map(|id| board.sessions.get(id));
     Some(ExamineOrder {
         session: session.id,
@@ -140,6 +139,7 @@ pub fn examine_order(board: &Board, session: SessionId, generation: Generation) 
         task: task.into(),
         settings: (*board.settings).clone(),
         known: session.workspace.clone(),
+        merging: session.merging.clone(),
         reported_merges: earlier.filter_map(|session| merge_of(session)).collect(),
         facts: session.facts,
     })

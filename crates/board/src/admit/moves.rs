@@ -12,9 +12,10 @@ use crate::lifecycle::{self, Guard, Rule, TaskRole};
 use crate::obstacle::Obstacle;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
+use crate::session::Session;
 use crate::task::{Kind, Status, Task};
 use crate::text_limits;
-use crate::{Actor, Party, SessionId, TaskId};
+use crate::{Actor, Party, TaskId};
 
 /// What the owner adds to a move.
 #[derive(Clone, Copy)]
@@ -176,13 +177,13 @@ impl AdmitContext<'_> {
         }
         // Ended work is kept through everything but the end of its task (V12).
         if to.is_settled() {
-            happened.extend(ended_work.map(drop_work));
+            happened.extend(ended_work.and_then(drop_work));
         }
         if to == Status::Cancelled {
             let below = self.board.descendants(task).into_iter().filter_map(|id| self.board.tasks.get(&id));
             for task in below.filter(|task| !task.is_settled()) {
                 happened.push(moved(task, to));
-                happened.extend(examination::ended_work(self.board, task).map(drop_work));
+                happened.extend(examination::ended_work(self.board, task).and_then(drop_work));
             }
         }
         Ok(happened)
@@ -206,9 +207,10 @@ impl AdmitContext<'_> {
     }
 }
 
-/// The work of a session is not wanted any more.
-pub(super) fn drop_work(session: SessionId) -> EventKind {
-    EventKind::Judged { session, verdict: Some(Verdict::None(Inconclusive::Stopped)) }
+/// The work of a session is not wanted any more. What is being merged is not dropped: what became of it will be told.
+pub(super) fn drop_work(session: &Session) -> Option<EventKind> {
+    let verdict = Some(Verdict::None(Inconclusive::Stopped));
+    session.merging.is_none().then_some(EventKind::Judged { session: session.id, verdict })
 }
 
 fn owners_block(task: &Task) -> bool {

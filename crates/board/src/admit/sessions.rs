@@ -320,16 +320,22 @@ impl AdmitContext<'_> {
             | Examination::Unreadable { .. }
             | Examination::Gone => None,
         };
-        let concluded = match step {
-            ExaminationStep::Conclude(verdict) => self.concluded(session, task, verdict, facts),
-            ExaminationStep::Look
-            | ExaminationStep::RunChecks(_)
-            | ExaminationStep::CheckTarget(_)
-            | ExaminationStep::Merge
-            | ExaminationStep::Wait(_) => Vec::new(),
+        let followed_by = match (step, facts.and_then(|facts| facts.candidate.clone())) {
+            (ExaminationStep::Conclude(verdict), _) => self.concluded(session, task, verdict, facts),
+            (ExaminationStep::Merge, Some(candidate)) => {
+                vec![EventKind::MergeStarted { session: session.id, candidate }]
+            }
+            (
+                ExaminationStep::Look
+                | ExaminationStep::RunChecks(_)
+                | ExaminationStep::CheckTarget(_)
+                | ExaminationStep::Merge
+                | ExaminationStep::Wait(_),
+                _,
+            ) => Vec::new(),
         };
         let mut happened = vec![EventKind::Examined { session: session.id, examination }];
-        happened.extend(concluded);
+        happened.extend(followed_by);
         Ok(happened)
     }
 

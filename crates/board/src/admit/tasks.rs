@@ -326,12 +326,11 @@ impl<'a> AdmitContext<'a> {
         }
         let mut happened = vec![EventKind::TaskAssigned { task: id, assignee: assignee.cloned() }];
         // Another is to do it: what the one before has finished is not waited for any more, unless it is merged already.
-        let ended = examination::ended_work(self.board, task).and_then(|id| self.board.sessions.get(&id));
-        if let Some(ended) = ended {
+        if let Some(ended) = examination::ended_work(self.board, task) {
             if ended.workspace.as_ref().is_some_and(WorkspaceFacts::is_merged) {
                 return Err(RefusalReason::WorkMerged { task: id }.into());
             }
-            happened.push(drop_work(ended.id));
+            happened.push(drop_work(ended).ok_or(RefusalReason::WorkBeingMerged { task: id })?);
         }
         if task.status == Status::Backlog && assignee.is_some() {
             happened.push(EventKind::TaskMoved {

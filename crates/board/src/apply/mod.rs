@@ -88,6 +88,9 @@ impl Fold<'_> {
                 self.examined(*session, &Examination::Found(facts.clone()));
             }
             EventKind::Examined { session, examination } => self.examined(*session, examination),
+            EventKind::MergeStarted { session, candidate } => {
+                self.session(*session, |session| session.merging = Some(candidate.clone()));
+            }
             EventKind::TargetChecked { commit, results } => self.target_checked(commit, results),
             EventKind::Judged { session, verdict } => self.judged(*session, verdict.as_ref()),
 

@@ -94,6 +94,7 @@ impl Fold<'_> {
             ended_at: None,
             dod_result: None,
             workspace: None,
+            merging: None,
             trouble: None,
             facts: 0,
             artifacts: Vec::new(),
@@ -137,13 +138,19 @@ impl Fold<'_> {
                     None
                 }
             };
-            self.session(id, |session| session.trouble = trouble);
+            self.session(id, |session| {
+                if trouble.is_none() {
+                    session.merging = None;
+                }
+                session.trouble = trouble;
+            });
             return;
         };
         self.session(id, |session| {
             session.dod_result = Some(crate::verdict::dod_result(facts));
             session.artifacts.clone_from(&facts.changed);
             session.workspace = Some((**facts).clone());
+            session.merging = None;
             session.trouble = None;
         });
         if let (Merge::Merged { commit }, false) = (&facts.merge, facts.checks.is_empty()) {

@@ -147,6 +147,7 @@ impl EventFormatter<'_> {
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
             | EventKind::UsageReported { .. }
+            | EventKind::MergeStarted { .. }
             | EventKind::Judged { .. }
             | EventKind::ModelReported { .. }
             | EventKind::TaskFetched { .. }

@@ -50,6 +50,10 @@ fn for_agents(because: &RefusalReason) -> Phrase {
         B::StartCannotHelp => {
             phrase("Call select_action with wait or adjust.", "select_action で wait か adjust を選んでください。")
         }
+        B::WorkBeingMerged { .. } => phrase(
+            "Call get_task in a moment: it is done then, or can be assigned.",
+            "少し待って get_task を呼んでください。完了しているか、割り当て可能になっています。",
+        ),
         B::WorkMerged { .. } => {
             phrase("Start it with update_task_status, and it is done.", "update_task_status で開始すれば完了します。")
         }
@@ -175,6 +179,13 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             phrase(
                 "Merge the branch first; or insist with `saihai task update {0} --status done --force`.",
                 "先にブランチをマージしてください。強制する場合は `saihai task update {0} --status done --force`。",
+            ),
+            &[task],
+        ),
+        B::WorkBeingMerged { task } => say(
+            phrase(
+                "Try again in a moment; `saihai task why {0}` tells what became of it.",
+                "少し待ってやり直してください。結果は `saihai task why {0}` で分かります。",
             ),
             &[task],
         ),

@@ -200,6 +200,10 @@ fn message(because: &RefusalReason, language: Language) -> String {
             ),
             &[task],
         ),
+        B::WorkBeingMerged { task } => say(
+            phrase("The work of {0} is being merged at this moment.", "{0} の作業は今まさにマージ中です。"),
+            &[task],
+        ),
         B::WorkMerged { task } => say(
             phrase(
                 "The work of {0} is merged already; nobody else has to do it.",

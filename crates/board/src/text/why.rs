@@ -144,6 +144,13 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
         Line::Cancelled { by, reason } => {
             say(phrase("Cancelled by {0}: {1}.", "{0} が中止しました: {1}。"), &[by, reason])
         }
+        Line::InTarget { commit } => say(
+            phrase(
+                "Its work is in the target all the same: it was merged as {0}. Revert that commit if it is not wanted.",
+                "作業は既に {0} としてマージされています。不要ならそのコミットを取り消してください (git revert)。",
+            ),
+            &[commit],
+        ),
         Line::StepOf { task } => say(
             phrase(
                 "It is a step, done in the session of {0}: see `saihai task why {0}`.",

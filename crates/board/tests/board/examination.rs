@@ -281,6 +281,52 @@ fn v12_work_of_a_cancelled_or_reassigned_task_is_dropped() {
     assert_eq!(*refusal.0, board::RefusalReason::WorkMerged { task });
 }
 
+/// V10, V12: whatever is done to a task while its work is being merged, what became of that is known before anything
+/// else happens with it, so nobody does the same work again.
+#[test]
+fn v12_what_is_being_merged_is_not_dropped() {
+    let granted = |world: &mut World| {
+        let (task, session) = ended(world);
+        world.target_is(CheckOutcome::Pass);
+        world.examine(session, clean());
+        assert_eq!(world.session(session).merging, clean().candidate);
+        (task, session)
+    };
+    let look = |world: &World, session| examination_step(&world.board, world.session(session), None, world.now);
+    let mut world = World::new();
+    // Cancelled: the merge is recorded, and the task stays cancelled.
+    let (task, session) = granted(&mut world);
+    world.go(&owner(), task, Status::Cancelled);
+    assert_eq!(look(&world, session), Look);
+    assert_eq!(waiting(&world.board, world.session(session), world.now), None);
+    world.examine(session, merged());
+    assert_eq!(world.session(session).verdict, Some(Verdict::Done));
+    assert_eq!(world.task(task).status, Status::Cancelled);
+    let lines = board::why(&world.board, task, world.now, &board::RunnerView::Unknown).unwrap().lines;
+    assert!(matches!(&lines[..], [board::Line::Cancelled { .. }, board::Line::InTarget { .. }]), "{lines:?}");
+    // Cancelled, and the target had moved: the work is not wanted any more.
+    let (task, session) = granted(&mut world);
+    world.go(&owner(), task, Status::Cancelled);
+    world.examine(session, clean());
+    assert_eq!(world.session(session).verdict, Some(Verdict::None(Inconclusive::Stopped)));
+    // Put back: it is not given to another before that is known, and done when it goes on.
+    let (task, session) = granted(&mut world);
+    world.go(&owner(), task, Status::Todo);
+    let refusal = world.refusal(&owner(), &crate::team::assigning(task, "w2"));
+    assert_eq!(*refusal.0, board::RefusalReason::WorkBeingMerged { task });
+    assert_eq!(look(&world, session), Look);
+    world.examine(session, merged());
+    world.go(&owner(), task, Status::InProgress);
+    world.fact(session, Fact::Examined(Examination::Found(Box::new(merged()))));
+    assert_eq!(world.task(task).status, Status::Done);
+    // Trouble on the way says nothing about it.
+    let (task, session) = granted(&mut world);
+    world.fact(session, Fact::Examined(Examination::Failed { reason: "no space left".into() }));
+    world.go(&owner(), task, Status::Cancelled);
+    assert_eq!(look(&world, session), Look);
+    assert!(world.session(session).merging.is_some());
+}
+
 /// S2, V12, B6: work that has ended has no lease that could lapse, whoever did it.
 #[test]
 fn v12_ended_work_never_lapses() {

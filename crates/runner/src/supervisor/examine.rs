@@ -130,10 +130,14 @@ impl WorkExamination<'_> {
             Some(ExaminationStep::Wait(waiting)) => return Ok(Outcome::Aside { waiting: Some(waiting) }),
             Some(_) => {}
         }
-        let tested = match &self.order.known {
-            Some(_) => self.examiner().tested_on(&self.examiner().target().await?).await,
-            None => None,
-        };
+        let mut tested = None;
+        if self.order.known.is_some() {
+            let target = self.examiner().target().await?;
+            if let Some(facts) = self.examiner().merged_unheard(&target).await? {
+                return Ok(self.carry_out(facts, &target, None).await?.unwrap_or(Outcome::BrokenOff));
+            }
+            tested = self.examiner().tested_on(&target).await;
+        }
         let fetched = match &tested {
             // Fetched before, and nobody has worked on it since.
             Some(_) => None,

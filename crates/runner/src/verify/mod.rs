@@ -87,6 +87,14 @@ impl Examiner<'_> {
         }
     }
 
+    /// The facts about work that the target was being moved to, if it has it: whoever moved it could not tell any more.
+    pub(crate) async fn merged_unheard(&self, target: &str) -> Result<Option<WorkspaceFacts>, VerifyError> {
+        let (Some(candidate), Some(known)) = (&self.order.merging, &self.order.known) else { return Ok(None) };
+        let main = self.main();
+        let there = main.commit(candidate).await.is_some() && main.is_ancestor(candidate, target).await?;
+        Ok(there.then(|| WorkspaceFacts { merge: Merge::Merged { commit: candidate.clone() }, ..known.clone() }))
+    }
+
     /// What was tested before, if it was tested on this target: then it is not tested again (V11).
     pub(crate) async fn tested_on(&self, target: &str) -> Option<WorkspaceFacts> {
         let known = self.order.known.clone()?;

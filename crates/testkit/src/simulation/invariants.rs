@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use board::{
     Action, Actor, Board, CheckOutcome, Completion, Event, EventKind, Kind, Merge, Mode, Outcome, Party, Purpose,
-    Rejection, RunnerView, Seq, SessionStatus, Settings, Status, Task, TaskId, Timestamp, Verdict, apply, lifecycle,
-    staffing, why,
+    Rejection, RunnerView, Seq, SessionStatus, Settings, Status, Task, TaskId, Timestamp, Verdict, WorkspaceFacts,
+    apply, lifecycle, staffing, why,
 };
 use control::{Decider as _, Project};
 use store::EventLog as _;
@@ -59,6 +59,7 @@ impl Invariants {
             return Err("a snapshot does not read back".into());
         }
         self.replayed.tasks.values().try_for_each(|task| self.check_task(task, world.now()))?;
+        self.merges_are_known(world)?;
         // One merge may not have been told yet.
         self.check_merges(world, 1)?;
         self.check_sessions()
@@ -77,6 +78,22 @@ impl Invariants {
         let seqs = &seqs[seqs.len().saturating_sub(60)..];
         let line = |seq: &Seq| format!("{seq} {:?}", self.recent.get(*seq as usize - 1).map(|event| &event.what));
         seqs.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The board knows of every merge before the target moves, whatever becomes of the task (V10).
+    fn merges_are_known(&self, world: &World) -> Result<(), String> {
+        for task in self.replayed.tasks.values() {
+            let sessions = task.sessions.iter().filter_map(|id| self.replayed.sessions.get(id));
+            let merges_of = |session: &&std::sync::Arc<board::Session>| {
+                session.merging.is_some() || session.workspace.as_ref().is_some_and(WorkspaceFacts::is_merged)
+            };
+            let (known, merges) = (sessions.filter(merges_of).count(), world.repository.merges(task.id));
+            if merges > known {
+                let what = format!("the work of {} was merged {merges} times, and the board knows of {known}", task.id);
+                return Err(format!("{what}\n{}", self.events_of(task)));
+            }
+        }
+        Ok(())
     }
 
     /// Work is merged as often as it is done, and never twice (V12).

@@ -63,6 +63,8 @@ struct Examining {
     facts: u32,
     reported_merges: Vec<String>,
     found: Option<WorkspaceFacts>,
+    /// The board has said to merge it. That takes a while, and others act meanwhile.
+    to_merge: bool,
 }
 
 /// What a runner knows, all of which is gone when it is killed.
@@ -148,7 +150,7 @@ impl World {
                         let (task, facts, reported_merges) = (order.task.id, order.facts, order.reported_merges);
                         let found = order.known.filter(WorkspaceFacts::is_merged);
                         let generation = *generation;
-                        let examining = Examining { generation, task, facts, reported_merges, found };
+                        let examining = Examining { generation, task, facts, reported_merges, found, to_merge: false };
                         self.runner.examining.insert(*session, examining);
                     }
                     Ok(None) => self.happened(&Message::Examined { session: *session, outcome: Outcome::Over }),
@@ -307,6 +309,10 @@ impl World {
             return;
         }
         self.runner.turn = Some(session);
+        if std::mem::take(&mut self.runner.examining.get_mut(&session).expect("it is one of them").to_merge) {
+            let task = self.runner.examining[&session].task;
+            return self.merge(session, task);
+        }
         let trouble = !self.faults_over() && self.rng().random_bool(0.03);
         let found = match (&self.runner.examining[&session].found, trouble) {
             (_, true) => Some(Examination::Failed { reason: "no space left".into() }),
@@ -350,7 +356,11 @@ impl World {
                     self.look_again(session);
                 }
             }
-            ExaminationStep::Merge => self.merge(session, task),
+            ExaminationStep::Merge => {
+                if let Some(examining) = self.runner.examining.get_mut(&session) {
+                    examining.to_merge = true;
+                }
+            }
         }
     }
 

@@ -97,7 +97,7 @@ impl Begun {
                 let reason = end.reason.as_str();
                 metrics::counter!("saihai_sessions_ended_total", "project" => label(), "reason" => reason).increment(1);
             }
-            EventKind::WorkspaceExamined { session, .. } => {
+            EventKind::WorkspaceExamined { session, .. } | EventKind::Examined { session, .. } => {
                 if let Some((_, examined)) = self.ended.get_mut(session) {
                     *examined = Examined::Yes;
                 }

@@ -1,5 +1,6 @@
 //! Is work judged by what is in the workspace, merged once, and are the user's files left alone?
 
+use std::path::PathBuf;
 use std::{fs, thread};
 
 use serde_json::{Value, json};
@@ -360,28 +361,38 @@ fn nothing_is_thrown_away_after_a_failure() {
     up.stop();
 }
 
+/// The user's own git waits for the test in the middle of a merge that brings `src/b.txt`.
+fn hold_merges(team: &Team) -> (PathBuf, PathBuf) {
+    let (reached, go) = (team.world.repository.join(".git/merging"), team.world.repository.join(".git/go"));
+    let smudge = format!("touch {}; while ! [ -f {} ]; do sleep 0.02; done; cat", reached.display(), go.display());
+    team.world.git(&["config", "filter.held.smudge", &smudge]);
+    team.world.write(".gitattributes", "src/b.txt filter=held\n");
+    team.commit("attributes");
+    (reached, go)
+}
+
 /// V6, F72, F67: a crash after the merge and before anybody knew of it merges nothing twice.
 #[test]
 fn a_crash_between_merge_and_report_does_not_merge_twice() {
     for strategy in ["merge", "squash"] {
-        let command = "echo waiting > waiting; while ! [ -f go ]; do sleep 0.02; done";
-        let mut settings = checks(&[("slow", command)]);
-        settings["merge"] = json!({ "strategy": strategy });
+        let settings = json!({ "merge": { "strategy": strategy } });
         let team = Team::configured("echo work > src/b.txt", &settings);
+        let (reached, go) = hold_merges(&team);
         let task = team.start_task("Be merged once");
         let before = team.world.git(&["rev-parse", "main"]);
         let up = team.up();
-        let copy = team.project_directory().join("verification/tree");
-        wait_for("the check to run", || copy.join("waiting").exists().then_some(()));
+        wait_for("the merge to begin", || reached.exists().then_some(()));
         // Nobody can write to the board from here on.
         let store = rusqlite::Connection::open(team.world.store()).unwrap();
         store.execute_batch("BEGIN IMMEDIATE").unwrap();
-        fs::write(copy.join("go"), "").unwrap();
+        fs::write(go, "").unwrap();
         wait_for("the merge", || (team.world.git(&["rev-parse", "main"]) != before).then_some(()));
         up.kill();
         drop(store);
         let merged = team.world.git(&["rev-parse", "main"]);
         assert_eq!(team.world.status(&task), "in_progress", "nobody knows yet");
+        // What it was made from is not needed to find out.
+        fs::remove_dir_all(team.workspace(1)).unwrap();
         let up = team.up();
         team.until_task(&task, "done");
         assert_eq!(team.world.git(&["rev-parse", "main"]), merged, "{strategy}");
@@ -389,6 +400,32 @@ fn a_crash_between_merge_and_report_does_not_merge_twice() {
         assert_eq!(team.session(1)["dod_result"], "merged");
         up.stop();
     }
+}
+
+/// V10, V12, L7: a task that is taken away while its work is being merged. The board knows what became of the work, and
+/// nobody does it again.
+#[test]
+fn what_is_taken_away_during_its_merge_is_known_to_be_merged() {
+    let team = Team::new("echo work > src/b.txt");
+    team.agent("other", "echo again > src/c.txt", &json!({}));
+    team.commit("another agent");
+    team.world.ok(&["agent", "apply"]);
+    let (reached, go) = hold_merges(&team);
+    let task = team.start_task("Be taken away");
+    let up = team.up();
+    wait_for("the merge to begin", || reached.exists().then_some(()));
+    team.world.ok(&["task", "update", &task, "--status", "todo"]);
+    let refusal = team.world.refused(6, &["task", "assign", &task, "other"]);
+    assert_eq!(refusal["code"], "state_conflict", "{refusal}");
+    assert!(refusal["message"].as_str().unwrap().contains("being merged"), "{refusal}");
+    team.world.ok(&["task", "cancel", &task, "--reason", "not wanted"]);
+    fs::write(go, "").unwrap();
+    team.until_board("its end", |board| (board.sessions.values().next()?.verdict.is_some()).then_some(()));
+    assert_eq!(team.world.status(&task), "cancelled");
+    assert_eq!(team.session(1)["dod_result"], "merged");
+    assert!(team.world.ok(&["task", "why", &task]).contains("merged"), "the owner is told");
+    assert_eq!(team.merged("src/b.txt").as_deref(), Some("work\n"));
+    up.stop();
 }
 
 /// V5, R4: a crash while checks run leaves none of them behind, and they run again.

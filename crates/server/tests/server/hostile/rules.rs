@@ -258,6 +258,7 @@ impl Scene<'_> {
             | EventKind::AccountParked { .. }
             | EventKind::BranchRecorded { .. }
             | EventKind::Examined { .. }
+            | EventKind::MergeStarted { .. }
             | EventKind::TargetChecked { .. }
             | EventKind::SessionClaimed { .. }
             | EventKind::SessionRunning { .. }

@@ -9,6 +9,7 @@ mod truncate;
 mod workflow;
 
 use crate::action::StopCause;
+use crate::apply::apply;
 use crate::board::Board;
 use crate::command::Command;
 use crate::event::{Event, EventKind};
@@ -52,6 +53,15 @@ pub fn admit(board: &Board, actor: &Actor, command: &Command, now: Timestamp) ->
 }
 
 impl<'a> AdmitContext<'a> {
+    /// The board with these events, for a command whose second half follows from its first.
+    fn board_after(&self, happened: &[EventKind]) -> Board {
+        let mut board = self.board.clone();
+        for what in happened {
+            apply(&mut board, &Event::following(self.now, self.actor, what));
+        }
+        board
+    }
+
     fn decide(&self, command: &Command) -> AdmitResult {
         match command {
             Command::Configure { settings } => self.configure(settings),

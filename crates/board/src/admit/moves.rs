@@ -2,9 +2,8 @@
 
 use super::{AdmitContext, AdmitResult, stop_live_session, under_judgement};
 use crate::action::StopCause;
-use crate::apply::apply;
 use crate::command::Destination;
-use crate::event::{Event, EventKind};
+use crate::event::EventKind;
 use crate::evidence::{Inconclusive, Verdict};
 use crate::examination;
 use crate::field::Field;
@@ -196,10 +195,7 @@ impl AdmitContext<'_> {
         if later {
             return Ok(happened);
         }
-        let mut board = self.board.clone();
-        for what in &happened {
-            apply(&mut board, &Event::following(self.now, self.actor, what));
-        }
+        let board = self.board_after(&happened);
         let after = AdmitContext { board: &board, ..*self };
         let started = after.move_task(id, Destination::Status(Status::InProgress), None, overrides);
         happened.extend(started.unwrap_or_default());

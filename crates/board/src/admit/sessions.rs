@@ -2,11 +2,10 @@
 
 use super::{AdmitContext, AdmitResult, block_for_fuel, truncate};
 use crate::action::StopCause;
-use crate::apply::apply;
 use crate::attach;
 use crate::coordination::Action;
 use crate::coordination::Reason;
-use crate::event::{Event, EventKind};
+use crate::event::EventKind;
 use crate::evidence::{
     CheckResult, DodResult, EndReason, Examination, Inconclusive, ProcessEnd, Rejection, Usage, VendorTrouble, Verdict,
     WorkspaceFacts,
@@ -90,10 +89,7 @@ impl AdmitContext<'_> {
             && let Some(silent) = attach::silent_session(self.board, agent, self.now)
         {
             happened = self.ended(silent, &ProcessEnd::because(EndReason::Stopped), None)?;
-            let board = board.to_mut();
-            for what in &happened {
-                apply(board, &Event::following(self.now, self.actor, what));
-            }
+            board = std::borrow::Cow::Owned(self.board_after(&happened));
         }
         let purpose = attach::attachable(&board, agent, can_make_workspace, self.now)?;
         let after = AdmitContext { board: &board, ..*self };
@@ -272,7 +268,9 @@ impl AdmitContext<'_> {
         }
         // An attached agent learns it with its next call. If it has gone there is none, and no process to end.
         if session.driver == Driver::Attached && !ended && self.now - session.last_call_at > crate::Session::SILENT {
-            happened.extend(self.ended(session, &ProcessEnd::because(EndReason::Stopped), None)?);
+            let board = self.board_after(&happened);
+            let after = AdmitContext { board: &board, ..*self };
+            happened.extend(after.ended(after.board.session(id)?, &ProcessEnd::because(EndReason::Stopped), None)?);
         }
         Ok(happened)
     }

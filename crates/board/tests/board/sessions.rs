@@ -216,6 +216,20 @@ fn stopping_an_attached_session_ends_it_if_nobody_is_there() {
     attach(&mut world);
 }
 
+/// L12, G3: the task of an attached agent that has gone is blocked once, also if the end of its session uses up its fuel.
+#[test]
+fn stopping_the_last_attached_session_blocks_its_task_once() {
+    let mut world = World::with(|settings, _| settings.limits.max_task_sessions = 1);
+    let task = world.started("w1");
+    let (purpose, driver) = (Purpose::Task(task), Driver::Attached);
+    world.must(&Actor::System, Command::Claim { agent: agent("w1"), purpose, driver, credential: None, forced: false });
+    let session = world.task(task).live.unwrap();
+    world.pass(Span::seconds(61));
+    let happened = world.must(&owner(), Command::StopSession { session, restart: false });
+    let moves = happened.iter().filter(|event| matches!(event.what, board::EventKind::TaskMoved { .. })).count();
+    assert_eq!((moves, world.task(task).status), (1, Status::Blocked));
+}
+
 /// N3: whatever entrance a roster or a limit comes by, a manager is guided and splits work, and limits make sense.
 #[test]
 fn roster_and_limits_are_judged_by_the_board() {

@@ -1,6 +1,6 @@
 //! Who is on the roster, and what is each of them for?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub struct AgentSpec {
     pub timeout: u32,
     /// Seconds without output or call.
     pub stall_timeout: u32,
-    pub env: BTreeMap<String, EnvValue>,
+    pub env: EnvNames,
 }
 
 impl AgentSpec {
@@ -99,7 +99,7 @@ impl AgentSpec {
             max_sessions: 1,
             timeout: Self::DEFAULT_TIMEOUT,
             stall_timeout: Self::DEFAULT_STALL_TIMEOUT,
-            env: BTreeMap::new(),
+            env: EnvNames::default(),
         }
     }
 
@@ -109,22 +109,39 @@ impl AgentSpec {
     }
 }
 
-/// A value for an agent's environment: often a key, so it is never shown (S4).
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Which variables an agent's definition adds to its environment. Their values are often keys, and are no part of the
+/// board: the store keeps them apart (E8). Older logs have them here, and they are dropped on reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
+pub struct EnvNames(#[schemars(with = "BTreeMap<String, String>")] pub BTreeSet<String>);
+
+impl EnvNames {
+    /// What stands in the place of a value.
+    pub const HIDDEN: &'static str = "(hidden)";
+}
+
+impl Serialize for EnvNames {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|name| (name, Self::HIDDEN)))
+    }
+}
+
+impl<'de> Deserialize<'de> for EnvNames {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        BTreeMap::<String, String>::deserialize(deserializer).map(|values| Self(values.into_keys().collect()))
+    }
+}
+
+/// The variables of an agent with their values. It reaches the runner that claimed a session, and nobody else.
+pub type EnvValues = BTreeMap<String, EnvValue>;
+
+/// The value of a variable. It is often a key, so it is never shown (S4).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EnvValue(pub String);
 
 impl std::fmt::Debug for EnvValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("EnvValue(…)")
-    }
-}
-
-impl AgentSpec {
-    /// The same without the values of its environment, for people to see.
-    pub fn redacted(&self) -> Self {
-        let hidden = |key: &String| (key.clone(), EnvValue("(hidden)".into()));
-        Self { env: self.env.keys().map(hidden).collect(), ..self.clone() }
     }
 }
 

@@ -289,7 +289,6 @@ impl Event {
         let hidden = || SecretHash("(hidden)".into());
         match &mut event.what {
             EventKind::PasskeySet { hash, .. } => *hash = hidden(),
-            EventKind::RosterApplied { present, .. } => present.iter_mut().for_each(|spec| *spec = spec.redacted()),
             EventKind::SessionClaimed { credential, .. } => {
                 if let Some(credential) = credential {
                     *credential = hidden();
@@ -299,6 +298,7 @@ impl Event {
             EventKind::ProjectConfigured { .. }
             | EventKind::ProjectPaused
             | EventKind::ProjectResumed
+            | EventKind::RosterApplied { .. }
             | EventKind::AccountParked { .. }
             | EventKind::TasksCreated { .. }
             | EventKind::TaskEdited { .. }

@@ -54,7 +54,9 @@ mod words;
 pub use action::{Choice, Interrupt, NextAction, StopCause};
 pub use actor::{Actor, Party};
 pub use admit::{admit, next_due};
-pub use agent::{Agent, AgentSpec, Chat, Client, Decompose, EnvValue, Hierarchy, Mode, Scope, SecretHash};
+pub use agent::{
+    Agent, AgentSpec, Chat, Client, Decompose, EnvNames, EnvValue, EnvValues, Hierarchy, Mode, Scope, SecretHash,
+};
 pub use answer::{Answer, Progress, example_calls};
 pub use apply::apply;
 pub use attach::{attachable, needs_workspace, silent_session};

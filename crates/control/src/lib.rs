@@ -10,6 +10,7 @@ mod cached_answer;
 mod call_counter;
 mod clock;
 mod decider;
+mod definitions;
 mod error;
 mod follower;
 mod lease_grace;
@@ -22,6 +23,7 @@ mod writer;
 
 pub use clock::{Clock, SystemClock};
 pub use decider::{Admitted, Decider};
+pub use definitions::NewDefinitions;
 pub use dispatch::{NewSecret, session_project, token_hash};
 pub use error::ControlError;
 pub use follower::{Follower, Update};

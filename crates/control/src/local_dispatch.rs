@@ -75,10 +75,12 @@ impl Dispatch for LocalDispatch {
             credential: Some(claim.credential.clone()),
             forced: false,
         };
+        // Read before the claim: whoever has claimed can start.
+        let env = self.project.env_values(&claim.offer.agent).await.map_err(unheard)?;
         match self.project.submit(self.actor(), command).await {
             Ok(receipt) => {
                 let session = receipt.after.session_with(&claim.credential);
-                Ok(session.and_then(|session| dispatch::work_order(&receipt.after, session)))
+                Ok(session.and_then(|session| dispatch::work_order(&receipt.after, session, env)))
             }
             Err(ControlError::Refused(_)) => Ok(None),
             Err(error) => Err(unheard(error)),

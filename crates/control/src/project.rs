@@ -117,6 +117,14 @@ impl Project {
         StreamName::project(id.as_str())
     }
 
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn stream_name(&self) -> &StreamName {
+        &self.stream
+    }
+
     pub fn board(&self) -> Arc<Board> {
         self.writer.state()
     }

@@ -1,9 +1,8 @@
 //! Which agent does a file of `.saihai/agents/` define?
 
-use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use board::{AgentId, AgentSpec, Client, Decompose, Hierarchy, Mode, Scope};
+use board::{AgentId, AgentSpec, Client, Decompose, EnvNames, EnvValue, EnvValues, Hierarchy, Mode, Scope};
 
 use crate::dir::{self, SaihaiDir};
 use crate::fields::Fields;
@@ -38,6 +37,7 @@ const SCOPE_KEYS: &[&str] = &["read", "write", "exclude", "scratch"];
 #[derive(Debug)]
 pub(crate) struct ParsedAgent {
     pub(crate) spec: AgentSpec,
+    pub(crate) env: EnvValues,
     pub(crate) file: PathBuf,
     pub(crate) id_location: SourceLocation,
     pub(crate) parent_location: SourceLocation,
@@ -103,9 +103,9 @@ pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) ->
         max_sessions,
         timeout,
         stall_timeout,
-        env: env.into_iter().map(|(key, value)| (key, board::EnvValue(value))).collect(),
+        env: EnvNames(env.keys().cloned().collect()),
     };
-    Some(ParsedAgent { spec, file, id_location, parent_location })
+    Some(ParsedAgent { spec, env, file, id_location, parent_location })
 }
 
 /// A manager splits every task and talks to the server (N3).
@@ -192,16 +192,16 @@ fn seconds(key: &str, default: u32, fields: &mut Fields<'_>) -> u32 {
     fields.seconds(key, 1).and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(default)
 }
 
-fn env(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+fn env(fields: &mut Fields<'_>) -> EnvValues {
     let Some(mut fields) = fields.fields_any("env") else {
-        return BTreeMap::new();
+        return EnvValues::new();
     };
-    let mut env = BTreeMap::new();
+    let mut env = EnvValues::new();
     for (key, location) in fields.keys() {
         if let Err(wrong) = values::variable(&key) {
             fields.report.at(location, wrong);
-        } else if let Some(value) = fields.text(&key, values::argument) {
-            env.insert(key, value);
+        } else if let Some(value) = fields.text(&key, values::variable_value) {
+            env.insert(key, EnvValue(value));
         }
     }
     env

@@ -1,11 +1,12 @@
 //! What do the settings and agents of a repository look like, taken together?
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use board::AgentSpec;
+use board::{AgentId, AgentSpec, EnvValues};
 
-use crate::agent_file;
+use crate::agent_file::{self, ParsedAgent};
 use crate::config_file::{self, SettingsFile};
 use crate::dir::{self, FileError, SaihaiDir};
 use crate::problem::{Problem, ProblemReport, Problems};
@@ -19,6 +20,8 @@ pub struct Definitions {
     pub settings: SettingsFile,
     /// By id.
     pub agents: Vec<AgentSpec>,
+    /// What the variables of their `env` are set to.
+    pub env: BTreeMap<AgentId, EnvValues>,
 }
 
 impl Definitions {
@@ -27,9 +30,12 @@ impl Definitions {
         let dir = SaihaiDir::open(saihai_dir).map_err(|error| Problems(vec![cannot_open(error)]))?;
         let mut problems = Vec::new();
         let settings = load_settings(&dir, &mut problems);
-        let agents = load_agents(&dir, &mut problems);
+        let mut parsed = load_agents(&dir, &mut problems);
         if problems.is_empty() {
-            return Ok(Self { settings, agents });
+            parsed.sort_by(|a, b| a.spec.id.cmp(&b.spec.id));
+            let env = parsed.iter().map(|agent| (agent.spec.id.clone(), agent.env.clone())).collect();
+            let agents = parsed.into_iter().map(|agent| agent.spec).collect();
+            return Ok(Self { settings, agents, env });
         }
         problems.sort();
         Err(Problems(problems))
@@ -58,7 +64,7 @@ fn load_settings(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> SettingsFile {
     settings
 }
 
-fn load_agents(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> Vec<AgentSpec> {
+fn load_agents(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> Vec<ParsedAgent> {
     let files = dir.yaml_files("agents").unwrap_or_else(|error| {
         let mut report = ProblemReport::new(dir::in_repository("agents"));
         report_unreadable(&mut report, &error.into());
@@ -83,7 +89,5 @@ fn load_agents(dir: &SaihaiDir, problems: &mut Vec<Problem>) -> Vec<AgentSpec> {
         problems.append(&mut report.problems);
     }
     problems.append(&mut roster::problems(&parsed_agents, roster));
-    let mut agents: Vec<_> = parsed_agents.into_iter().map(|parsed| parsed.spec).collect();
-    agents.sort_by(|a, b| a.id.cmp(&b.id));
-    agents
+    parsed_agents
 }

@@ -1,5 +1,6 @@
 //! Which texts are durations, patterns, branches, lines? Each answer is the value or what is wrong.
 
+use board::EnvNames;
 use std::ops::RangeInclusive;
 
 const YEAR: u64 = 365 * 86_400;
@@ -82,6 +83,14 @@ pub(crate) fn branch(text: &str) -> Result<(), String> {
         || text.contains(bad_char)
         || text.split('/').any(bad_part);
     if bad { Err(format!("must be the name of a branch, not `{}`", text.escape_debug())) } else { Ok(()) }
+}
+
+/// The value of an environment variable. One that stands for a value which was left out is none.
+pub(crate) fn variable_value(text: &str) -> Result<(), String> {
+    if text == EnvNames::HIDDEN {
+        return Err("the value was left out when this was written: put it in again".into());
+    }
+    argument(text)
 }
 
 /// The name of an environment variable.

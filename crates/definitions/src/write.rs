@@ -1,7 +1,5 @@
 //! How is an agent written as a definition file?
 
-use std::collections::BTreeMap;
-
 use board::{AgentSpec, Decompose};
 use serde::Serialize;
 use serde_saphyr::FlowSeq;
@@ -40,7 +38,7 @@ fn file(spec: &AgentSpec) -> AgentFile<'_> {
         max_sessions: (spec.max_sessions != 1).then_some(spec.max_sessions),
         timeout: (spec.timeout != AgentSpec::DEFAULT_TIMEOUT).then_some(spec.timeout),
         stall_timeout: (spec.stall_timeout != AgentSpec::DEFAULT_STALL_TIMEOUT).then_some(spec.stall_timeout),
-        env: (!spec.env.is_empty()).then_some(&spec.env),
+        env: (!spec.env.0.is_empty()).then_some(&spec.env),
     }
 }
 
@@ -78,7 +76,7 @@ struct AgentFile<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stall_timeout: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    env: Option<&'a BTreeMap<String, board::EnvValue>>,
+    env: Option<&'a board::EnvNames>,
 }
 
 #[derive(Serialize)]

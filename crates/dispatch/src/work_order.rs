@@ -1,8 +1,8 @@
 //! What does a runner need to know to run a session, and to examine what it left?
 
 use board::{
-    AgentSpec, Board, CheckRun, Generation, Hierarchy, Priority, ProjectId, Purpose, Rejection, Seq, Session,
-    SessionId, SessionStatus, Settings, Task, TaskId, TaskType, WorkspaceFacts, target_red,
+    AgentSpec, Board, CheckRun, EnvValues, Generation, Hierarchy, Priority, ProjectId, Purpose, Rejection, Seq,
+    Session, SessionId, SessionStatus, Settings, Task, TaskId, TaskType, WorkspaceFacts, target_red,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,8 @@ pub struct WorkOrder {
     pub generation: Generation,
     pub purpose: Purpose,
     pub agent: AgentSpec,
+    /// What the variables of its `env` are set to.
+    pub env: EnvValues,
     /// `None` for a chat.
     pub task: Option<TaskBrief>,
     pub settings: Settings,
@@ -101,7 +103,8 @@ pub fn target_order(board: &Board) -> Option<TargetOrder> {
     Some(TargetOrder { run, settings: (*board.settings).clone() })
 }
 
-pub fn work_order(board: &Board, session: &Session) -> Option<WorkOrder> {
+/// The order to run a session, with the values of its agent's variables, which are not on the board.
+pub fn work_order(board: &Board, session: &Session, env: EnvValues) -> Option<WorkOrder> {
     let agent = board.agents.get(&session.agent)?.spec.clone();
     let task = match session.purpose {
         Purpose::Task(id) => Some(TaskBrief::from(board.task(id).ok()?)),
@@ -114,6 +117,7 @@ pub fn work_order(board: &Board, session: &Session) -> Option<WorkOrder> {
         generation: session.generation,
         purpose: session.purpose,
         agent,
+        env,
         task,
         settings: (*board.settings).clone(),
     })

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use board::{Actor, Board, Code, Installation, Language, ProjectId};
-use control::{Clock as _, Control, ControlError, ProcessLifetime, Project, Receipt, SystemClock, Writer};
+use control::{
+    Clock as _, Control, ControlError, NewDefinitions, ProcessLifetime, Project, Receipt, SystemClock, Writer,
+};
 
 use crate::cli::Global;
 use crate::failure::{CliExit, Failure};
@@ -174,6 +176,11 @@ impl OpenProject {
     /// Submits a command as the owner.
     pub(crate) async fn submit(&self, command: board::Command) -> Result<Receipt<Board>, Failure> {
         self.project.submit(owner(), command).await.map_err(|error| self.failure(error))
+    }
+
+    /// Makes the project match its definitions, as the owner.
+    pub(crate) async fn define(&self, new: &NewDefinitions) -> Result<Receipt<Board>, Failure> {
+        self.project.define(owner(), new).await.map_err(|error| self.failure(error))
     }
 
     pub(crate) fn failure(&self, error: ControlError) -> Failure {

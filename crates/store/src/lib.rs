@@ -20,6 +20,7 @@ mod event_log;
 mod hash;
 mod memory;
 mod proof;
+mod secrets;
 mod snapshots;
 mod sqlite;
 
@@ -30,10 +31,12 @@ pub use event::{Head, NewEvent, Seq, StoredEvent, StreamName};
 pub use event_log::{Damage, EventLog, Subscription, Verified};
 pub use hash::Hash;
 pub use memory::MemoryStore;
+pub use secrets::{SecretValues, Secrets};
 pub use snapshots::{Snapshot, Snapshots};
 pub use sqlite::SqliteStore;
 
-/// All that the writer of boards needs: the log itself, snapshots of what it folds, and the trace.
-pub trait Store: EventLog + Snapshots + DecisionLog {}
+/// All that the writer of boards needs: the log itself, snapshots of what it folds, the trace, and what must not be in
+/// any of them.
+pub trait Store: EventLog + Snapshots + DecisionLog + Secrets {}
 
-impl<T: EventLog + Snapshots + DecisionLog> Store for T {}
+impl<T: EventLog + Snapshots + DecisionLog + Secrets> Store for T {}

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use crate::proof::Proof;
 use crate::{
-    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, Seq, Snapshot, Snapshots,
-    StoreError, StoredEvent, StreamName, Subscription, Verified, link,
+    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, SecretValues, Secrets, Seq,
+    Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription, Verified, link,
 };
 
 /// A store in memory. Clones share their data, as processes share a file. Nothing in it depends
@@ -25,6 +25,7 @@ struct Stream {
     events: Vec<StoredEvent>,
     snapshot: Option<Snapshot>,
     decisions: VecDeque<RecordedDecision>,
+    secrets: BTreeMap<String, SecretValues>,
     /// The number of the last decision ever recorded.
     last_decision: u64,
     end: watch::Sender<Seq>,
@@ -101,6 +102,18 @@ impl EventLog for MemoryStore {
             stream.events.iter().for_each(|event| proof.event(event));
         }
         Ok(proof.verified())
+    }
+}
+
+#[async_trait]
+impl Secrets for MemoryStore {
+    async fn put_secrets(&self, stream: &StreamName, owner: &str, values: SecretValues) -> Result<(), StoreError> {
+        self.lock().entry(stream.clone()).or_default().secrets.insert(owner.to_owned(), values);
+        Ok(())
+    }
+
+    async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
+        Ok(self.look(stream, |stream| stream.secrets.get(owner).cloned().unwrap_or_default()))
     }
 }
 

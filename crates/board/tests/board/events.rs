@@ -55,6 +55,17 @@ fn holds(now: &serde_json::Value, then: &serde_json::Value) -> bool {
     }
 }
 
+/// Older logs have the values of `env`, which are dropped on reading (E8).
+fn without_env_values(mut body: serde_json::Value) -> serde_json::Value {
+    let agents = body.pointer_mut("/what/roster_applied/present").and_then(serde_json::Value::as_array_mut);
+    for value in
+        agents.into_iter().flatten().filter_map(|agent| agent["env"].as_object_mut()).flat_map(|env| env.values_mut())
+    {
+        *value = board::EnvNames::HIDDEN.into();
+    }
+    body
+}
+
 /// E4: what was written in any version loads; what is of today's version loses nothing by it.
 #[test]
 fn every_event_ever_written_still_loads() {
@@ -64,7 +75,8 @@ fn every_event_ever_written_still_loads() {
         let event = load(&line);
         if line.version == Event::VERSION {
             let now = serde_json::from_str(&event.encode()).unwrap();
-            assert!(holds(&now, &line.body), "{now}\n{}", line.body);
+            let then = without_env_values(line.body);
+            assert!(holds(&now, &then), "{now}\n{then}");
         }
     }
 }

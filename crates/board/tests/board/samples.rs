@@ -91,7 +91,7 @@ fn about_project() -> Vec<EventKind> {
         ..Settings::new(project())
     };
     let mut spec = AgentSpec { parent: Some(agent("lead")), ..AgentSpec::worker(agent("w1")) };
-    spec.env.insert("KEY".into(), board::EnvValue("value".into()));
+    spec.env.0.insert("KEY".into());
     spec.scope.write.push("src/**".into());
     vec![
         EventKind::ProjectConfigured { settings: Box::new(settings) },

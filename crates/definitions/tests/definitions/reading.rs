@@ -145,8 +145,11 @@ fn the_agent_of_the_specification() {
         max_sessions: 2,
         timeout: 1800,
         stall_timeout: 90,
-        env: pairs.iter().map(|(key, value)| ((*key).into(), board::EnvValue((*value).into()))).collect(),
+        env: board::EnvNames(pairs.iter().map(|(key, _)| (*key).into()).collect()),
     };
+    let env: board::EnvValues =
+        pairs.iter().map(|(key, value)| ((*key).into(), board::EnvValue((*value).into()))).collect();
+    assert_eq!(saihai.load().env[&coder.id], env);
     let mut lead = AgentSpec::worker("lead".parse().unwrap());
     lead.hierarchy = Hierarchy::Manager;
     lead.scope = definitions::default_scope(Hierarchy::Manager);

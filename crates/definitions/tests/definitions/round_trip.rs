@@ -1,10 +1,8 @@
 //! Does an agent that is written back load as the same agent?
 
-use std::collections::BTreeMap;
-
 use board::{AgentSpec, Client, Decompose, Hierarchy, Mode, Scope};
 use definitions::to_yaml;
-use proptest::collection::{btree_map, vec};
+use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
@@ -61,10 +59,9 @@ fn scope() -> BoxedStrategy<Scope> {
 }
 
 fn spec() -> BoxedStrategy<AgentSpec> {
-    let env = btree_map("[A-Z_][A-Z0-9_]{0,8}", prop_oneof![text(), Just(String::new())], 0..4);
     let words = (line(), option::of(line()), option::of(line()), any::<bool>());
     let numbers = (1u32..=1000, 1u32..=1_000_000, 1u32..=1_000_000);
-    (rank(), client(), prompt(), scope(), words, numbers, env).prop_map(build).boxed()
+    (rank(), client(), prompt(), scope(), words, numbers).prop_map(build).boxed()
 }
 
 type Parts = (
@@ -74,10 +71,9 @@ type Parts = (
     Scope,
     (String, Option<String>, Option<String>, bool),
     (u32, u32, u32),
-    BTreeMap<String, String>,
 );
 
-fn build((rank, client, prompt, scope, words, numbers, env): Parts) -> AgentSpec {
+fn build((rank, client, prompt, scope, words, numbers): Parts) -> AgentSpec {
     AgentSpec {
         id: "coder".parse().unwrap(),
         name: words.0,
@@ -95,7 +91,7 @@ fn build((rank, client, prompt, scope, words, numbers, env): Parts) -> AgentSpec
         max_sessions: numbers.0,
         timeout: numbers.1,
         stall_timeout: numbers.2,
-        env: env.into_iter().map(|(key, value)| (key, board::EnvValue(value))).collect(),
+        env: board::EnvNames::default(),
     }
 }
 
@@ -130,7 +126,7 @@ fn a_definition_is_written_as_a_person_would() {
     spec.scope.write = vec!["src/**".into(), "tests/**".into()];
     spec.decompose = Decompose::Never;
     spec.timeout = 60;
-    spec.env = BTreeMap::from([("PORT".into(), board::EnvValue("8080".into()))]);
+    spec.env.0.insert("PORT".into());
     let full = r#"id: coder
 name: coder
 hierarchy_type: worker
@@ -146,7 +142,17 @@ scope:
 decompose: never
 timeout: 60
 env:
-  PORT: "8080"
+  PORT: (hidden)
 "#;
     assert_eq!(to_yaml(&spec), full);
+}
+
+/// E8, R8: values are not written back, and what stands in their place is not taken for one.
+#[test]
+fn a_value_that_was_left_out_has_to_be_put_in_again() {
+    let mut spec = AgentSpec::worker("coder".parse().unwrap());
+    spec.env.0.insert("KEY".into());
+    let saihai = DefinitionsDir::new(&[("agents/coder.yaml", &to_yaml(&spec))]);
+    let problems = saihai.problems();
+    assert!(problems.iter().any(|problem| problem.contains("put it in again")), "{problems:?}");
 }

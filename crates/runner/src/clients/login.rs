@@ -25,9 +25,9 @@ impl Launch {
     /// Hands over the keys among `names`: the agent's own if it has any, else the user's, never a mix of
     /// two accounts. The names of those that there are.
     pub(super) fn keys<'n>(&mut self, assignment: &Assignment<'_>, names: &[&'n str]) -> Vec<&'n str> {
-        let own = names.iter().any(|name| assignment.spec.env.contains_key(*name));
+        let own = names.iter().any(|name| assignment.env.contains_key(*name));
         let known = |name: &str| match own {
-            true => assignment.spec.env.get(name).map(|value| value.0.clone()),
+            true => assignment.env.get(name).map(|value| value.0.clone()),
             false => assignment.user.env.get(name).cloned(),
         };
         let found = names.iter().filter_map(|name| Some((*name, known(name).filter(|value| !value.is_empty())?)));

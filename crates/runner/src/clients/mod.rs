@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use board::{AgentSpec, Client, Usage, VendorTrouble};
+use board::{AgentSpec, Client, EnvValues, Usage, VendorTrouble};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::program::is_executable;
@@ -31,6 +31,8 @@ const SERVER: &str = "saihai";
 #[derive(Clone, Copy, Debug)]
 pub struct Assignment<'a> {
     pub spec: &'a AgentSpec,
+    /// What the variables of its `env` are set to.
+    pub env: &'a EnvValues,
     /// The whole prompt.
     pub prompt: &'a str,
     /// Where the MCP server is; `None` for a one-shot agent.
@@ -102,10 +104,22 @@ pub fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
 }
 
 impl<'a> Assignment<'a> {
+    /// Its definition names a variable whose value is not in the store: it came without from another installation, or was
+    /// written by an older version.
+    pub(crate) fn check_env(&self) -> Result<(), CannotLaunch> {
+        match self.spec.env.0.iter().find(|name| !self.env.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => Err(CannotLaunch {
+                problem: format!("the store has no value for {name} in the env of {}", self.spec.id),
+                hint: "Run `saihai agent apply`, which puts it there".into(),
+            }),
+        }
+    }
+
     /// A variable as the agent has it: its own definition goes before the user's environment. One that
     /// is set to nothing is not set.
     fn variable(&self, name: &str) -> Option<&'a str> {
-        let own = self.spec.env.get(name).map(|value| value.0.as_str());
+        let own = self.env.get(name).map(|value| value.0.as_str());
         own.or_else(|| self.user.env.get(name).map(String::as_str)).filter(|value| !value.is_empty())
     }
 

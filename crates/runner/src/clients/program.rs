@@ -25,7 +25,7 @@ impl VendorProgram {
 
 /// The program of that name: the agent's own PATH goes before the user's.
 pub(super) fn on_path(assignment: &Assignment<'_>, name: &str) -> Option<PathBuf> {
-    let own = assignment.spec.env.get("PATH").map(|path| path.0.as_str());
+    let own = assignment.env.get("PATH").map(|path| path.0.as_str());
     let users = assignment.user.env.get("PATH").map(String::as_str);
     own.into_iter()
         .chain(users)

@@ -97,15 +97,23 @@ impl Inner {
         };
         let text = prompt_for(settings, &self.host.repository, spec, order.task.as_ref());
         let mcp_url = (spec.mode == Mode::Guided).then_some(self.options.mcp_url.as_str());
-        let assignment =
-            Assignment { spec, prompt: &text, mcp_url, run: &run, workspace: &workspace, user: &self.host.user };
+        let assignment = Assignment {
+            spec,
+            env: &order.env,
+            prompt: &text,
+            mcp_url,
+            run: &run,
+            workspace: &workspace,
+            user: &self.host.user,
+        };
+        assignment.check_env()?;
         let launch = clients::launch(&assignment)?;
         for (path, bytes) in &launch.files {
             write_private(path, bytes)?;
         }
         logins::remember(&run, &launch.logins)?;
         // The agent's definition may add programs of its own by a PATH.
-        let own_path = spec.env.get("PATH").map(|path| path.0.as_str());
+        let own_path = order.env.get("PATH").map(|path| path.0.as_str());
         let toolchains = self.host.toolchains(own_path, Some(&launch.program));
         for file in &toolchains.home_files {
             let _ = fs::copy(file, home.join(file.file_name().unwrap_or_default()));
@@ -123,9 +131,10 @@ impl Inner {
             // which usually does, is out of reach.
             env.extend(Author::of(spec).identity());
         }
-        env.extend(spec.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
+        env.extend(order.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
         env.extend(launch.env);
         let mut secrets = launch.secrets;
+        secrets.extend(order.env.iter().filter_map(|(name, value)| secret(name, &value.0)));
         if let Some(url) = mcp_url {
             env.insert("SAIHAI_TOKEN".into(), claimed.credential.reveal().to_owned());
             env.insert("SAIHAI_MCP_URL".into(), url.to_owned());
@@ -242,4 +251,12 @@ fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         make_private(above)?;
     }
     fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+/// A value that must not appear in logs: that of a variable that is called a key, token or the like. Others, such as a port,
+/// would only make a log unreadable.
+fn secret(name: &str, value: &str) -> Option<String> {
+    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    let name = name.to_ascii_uppercase();
+    (value.len() >= 8 && WORDS.iter().any(|word| name.contains(word))).then(|| value.to_owned())
 }

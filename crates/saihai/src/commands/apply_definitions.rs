@@ -1,6 +1,7 @@
 //! How do the files of `.saihai/` reach the board? Declaratively: applying them twice changes nothing.
 
-use board::{Command, EventKind, Language};
+use board::{AgentId, EventKind, Language};
+use control::NewDefinitions;
 use definitions::Definitions;
 use git::Git;
 use serde::Serialize;
@@ -15,6 +16,8 @@ pub(crate) struct Applied {
     pub(crate) joined: Vec<String>,
     pub(crate) changed: Vec<String>,
     pub(crate) left: Vec<String>,
+    /// Agents whose variables have other values than before.
+    pub(crate) env_replaced: Vec<String>,
 }
 
 impl Applied {
@@ -25,17 +28,18 @@ impl Applied {
         }
         lines.extend(self.joined.iter().map(|id| format!("+ {id}")));
         lines.extend(self.changed.iter().map(|id| format!("~ {id}")));
+        lines.extend(self.env_replaced.iter().map(|id| format!("~ {id} (env)")));
         lines.extend(self.left.iter().map(|id| format!("- {id}")));
         lines
     }
 }
 
-/// The command that makes the board match the files.
-fn command(opened: &OpenProject) -> Result<Command, Failure> {
+/// What the files say.
+fn read(opened: &OpenProject) -> Result<NewDefinitions, Failure> {
     let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
     let (language, branch) = fallback_settings(opened);
     let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
-    Ok(Command::Define { settings: Box::new(settings), agents: definitions.agents })
+    Ok(NewDefinitions { settings, agents: definitions.agents, env: definitions.env })
 }
 
 /// Language and branch where the files set none. They are chosen at the first apply and then kept, so
@@ -50,18 +54,26 @@ fn fallback_settings(opened: &OpenProject) -> (Language, String) {
 }
 
 pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
-    let receipt = opened.submit(command(opened)?).await?;
-    Ok(changes_in(&receipt.before, &receipt.events))
+    let new = read(opened)?;
+    let env = env_changes(opened, &new).await?;
+    let receipt = opened.define(&new).await?;
+    Ok(changes_in(&receipt.before, &receipt.events, &env))
 }
 
 /// What would change on the board as it is now; nothing is written.
-pub(crate) fn preview(opened: &OpenProject) -> Result<Applied, Failure> {
+pub(crate) async fn preview(opened: &OpenProject) -> Result<Applied, Failure> {
+    let new = read(opened)?;
     let board = opened.board();
-    let events = board::admit(&board, &crate::context::owner(), &command(opened)?, opened.now());
-    Ok(changes_in(&board, &events.map_err(|refusal| opened.refusal(refusal))?))
+    let events = board::admit(&board, &crate::context::owner(), &new.command(), opened.now());
+    let events = events.map_err(|refusal| opened.refusal(refusal))?;
+    Ok(changes_in(&board, &events, &env_changes(opened, &new).await?))
 }
 
-fn changes_in(before: &board::Board, events: &[board::Event]) -> Applied {
+async fn env_changes(opened: &OpenProject, new: &NewDefinitions) -> Result<Vec<AgentId>, Failure> {
+    opened.project.changed_env(new).await.map_err(|error| opened.failure(error))
+}
+
+fn changes_in(before: &board::Board, events: &[board::Event], env: &[AgentId]) -> Applied {
     let mut applied = Applied::default();
     for event in events {
         match &event.what {
@@ -76,5 +88,8 @@ fn changes_in(before: &board::Board, events: &[board::Event]) -> Applied {
             _ => {}
         }
     }
+    // Whoever joins, leaves or changes otherwise is named already.
+    let named = |id: &String| [&applied.joined, &applied.changed, &applied.left].iter().any(|list| list.contains(id));
+    applied.env_replaced = env.iter().map(ToString::to_string).filter(|id| !named(id)).collect();
     applied
 }

@@ -61,7 +61,7 @@ impl Doctor {
             Ok(opened) => {
                 findings.push(Finding::ok("store", format!("{} opens", context.store_path().display())));
                 findings.push(Finding::ok("project", format!("{} at {}", opened.id, opened.path.display())));
-                findings.extend(check_project(&opened));
+                findings.extend(check_project(&opened).await);
                 findings.extend(check_sandboxed_programs(&opened, self.skip_checks, context.format).await);
             }
             Err(failure) if failure.exit == CliExit::Store => findings.push(Finding::of("store", &failure)),
@@ -117,7 +117,7 @@ async fn check_sandbox() -> Finding {
     Finding::new("sandbox", Severity::Problem, problems.join("; "), hint)
 }
 
-fn check_project(opened: &OpenProject) -> Vec<Finding> {
+async fn check_project(opened: &OpenProject) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !opened.path.is_dir() {
         let detail = format!("{} is not there any more.", opened.path.display());
@@ -138,7 +138,7 @@ fn check_project(opened: &OpenProject) -> Vec<Finding> {
             Finding::new("target", Severity::Problem, format!("There is no branch {target} yet."), hint)
         }
     });
-    match super::apply_definitions::preview(opened) {
+    match super::apply_definitions::preview(opened).await {
         Err(failure) => findings.push(Finding::of("definitions", &failure)),
         Ok(applied) if applied.lines().is_empty() => findings.push(Finding::ok("definitions", "as applied")),
         Ok(applied) => {

@@ -8,7 +8,7 @@ use crate::world::{World, column, keys};
 #[test]
 fn applying_twice_changes_nothing() {
     let world = World::new();
-    let nothing = json!({"settings_changed": false, "joined": [], "changed": [], "left": []});
+    let nothing = json!({"settings_changed": false, "joined": [], "changed": [], "left": [], "env_replaced": []});
     assert_eq!(world.json(&["agent", "apply"]), nothing);
     world.write(".saihai/config.yaml", "name: shop\n");
     world.git(&["checkout", "--quiet", "-b", "feature"]);
@@ -29,7 +29,7 @@ fn the_difference_is_shown() {
     let lead = world.read(".saihai/agents/lead.yaml").replace("role_type: lead", "role_type: boss");
     world.write(".saihai/agents/lead.yaml", lead);
     std::fs::remove_file(world.repository.join(".saihai/agents/coder.yaml")).unwrap();
-    let expected = json!({"settings_changed": false, "joined": ["tester"], "changed": ["lead"], "left": ["coder"]});
+    let expected = json!({"settings_changed": false, "joined": ["tester"], "changed": ["lead"], "left": ["coder"], "env_replaced": []});
     assert_eq!(world.json(&["agent", "apply", "--dry-run"]), expected);
     assert_eq!(world.ok(&["agent", "list", "--quiet"]), "coder\nlead", "a dry run changes nothing");
     assert_eq!(world.json(&["agent", "apply"]), expected);

@@ -1,17 +1,17 @@
 //! A server that runs: two projects with a team each, a store in a directory, a door on a free port.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use board::{
-    Actor, AgentId, AgentSpec, Command, Completion, Decompose, Destination, Driver, EnvValue, Hierarchy,
-    InstallationCommand, Language, Limits, NewTask, NewToken, Party, ProjectId, Purpose, Role, RunnerId, SessionId,
-    Settings, Status, TaskId, Timestamp,
+    Actor, AgentId, AgentSpec, Command, Completion, Decompose, Destination, Driver, EnvNames, EnvValue, EnvValues,
+    Hierarchy, InstallationCommand, Language, Limits, NewTask, NewToken, Party, ProjectId, Purpose, Role, RunnerId,
+    SessionId, Settings, Status, TaskId, Timestamp,
 };
-use control::{Clock, Control, NewSecret, ProcessLifetime, Project, passkey_hash, token_hash};
+use control::{Clock, Control, NewDefinitions, NewSecret, ProcessLifetime, Project, passkey_hash, token_hash};
 use mcp::Mcp;
 use server::{Diff, HttpServer, Listen, LocalFiles, LogFrom, LogPage, ServerState};
 use store::{SqliteStore, Store};
@@ -134,7 +134,7 @@ fn roster(mark: &str) -> Vec<AgentSpec> {
         hierarchy,
         max_sessions: 3,
         system_prompt: format!("You are {id}. {mark}"),
-        env: BTreeMap::from([("KEY".into(), EnvValue(ENV_SECRET.into()))]),
+        env: EnvNames(BTreeSet::from(["KEY".into()])),
         ..AgentSpec::worker(agent(id))
     };
     let solo = AgentSpec { decompose: Decompose::Never, ..agent("solo", None, Hierarchy::Worker) };
@@ -178,8 +178,10 @@ impl TestServer {
             };
             let settings = Settings { language, completion, limits: limits.clone(), ..Settings::new(id.clone()) };
             let project = control.project(&id).await.unwrap();
-            let define = Command::Define { settings: Box::new(settings), agents: roster(mark) };
-            project.submit(owner(), define).await.unwrap();
+            let agents = roster(mark);
+            let secret = EnvValues::from([("KEY".into(), EnvValue(ENV_SECRET.into()))]);
+            let env = agents.iter().map(|spec| (spec.id.clone(), secret.clone())).collect();
+            project.define(owner(), &NewDefinitions { settings, agents, env }).await.unwrap();
             let passkey = NewSecret::generate("pk").unwrap();
             let hash = passkey_hash(passkey.reveal()).unwrap();
             project.submit(owner(), Command::SetPasskey { agent: agent(BY_HAND), hash }).await.unwrap();

@@ -6,6 +6,7 @@
 mod decisions;
 mod log;
 mod race;
+mod secrets;
 mod snapshots;
 mod subscriptions;
 
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub use decisions::*;
 pub use log::*;
 pub use race::*;
+pub use secrets::*;
 pub use snapshots::*;
 pub use subscriptions::*;
 
@@ -72,6 +74,8 @@ macro_rules! contract_tests {
             decisions_come_newest_first_by_subject,
             concurrent_decisions_are_all_kept,
             decisions_are_forgotten_beyond_the_retention,
+            secrets_are_replaced_whole,
+            secrets_are_no_part_of_a_stream,
         }
     };
     ($storage:expr => $($contract:ident,)*) => {

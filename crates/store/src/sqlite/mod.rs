@@ -26,8 +26,8 @@ use self::reader::StoredSnapshot;
 use self::watch::Watch;
 use self::writer::{Work, Writer};
 use crate::{
-    Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, Seq, Snapshot, Snapshots, StoreError,
-    StoredEvent, StreamName, Subscription, Verified,
+    Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, SecretValues, Secrets, Seq, Snapshot, Snapshots,
+    StoreError, StoredEvent, StreamName, Subscription, Verified,
 };
 
 /// A store in a SQLite file. Dropping it waits until what was queued is written.
@@ -132,6 +132,18 @@ impl DecisionLog for SqliteStore {
     ) -> Result<Vec<RecordedDecision>, StoreError> {
         let (name, subject) = (stream.clone(), subject.to_owned());
         self.blocking(move |conn| reader::decisions(conn, &name, &subject, before, limit)).await
+    }
+}
+
+#[async_trait]
+impl Secrets for SqliteStore {
+    async fn put_secrets(&self, stream: &StreamName, owner: &str, values: SecretValues) -> Result<(), StoreError> {
+        self.write(stream, Work::Secrets { owner: owner.to_owned(), values }).await.map(drop)
+    }
+
+    async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
+        let (name, owner) = (stream.clone(), owner.to_owned());
+        self.blocking(move |conn| reader::secrets(conn, &name, &owner)).await
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::proof::Proof;
-use crate::{Decision, Hash, Head, RecordedDecision, Seq, Snapshot, StoreError, StoredEvent, StreamName};
+use crate::{Decision, Hash, Head, RecordedDecision, SecretValues, Seq, Snapshot, StoreError, StoredEvent, StreamName};
 
 /// A stream that has been written to, if only a snapshot or a decision.
 pub(super) struct Stream {
@@ -48,6 +48,15 @@ pub(super) fn streams(conn: &Connection) -> rusqlite::Result<Vec<StreamName>> {
     conn.prepare_cached("SELECT name FROM streams WHERE seq > 0 ORDER BY name")?
         .query_map((), |row| row.get::<_, String>(0).map(StreamName::named))?
         .collect()
+}
+
+/// The values that an owner has beside a stream.
+pub(super) fn secrets(conn: &Connection, name: &StreamName, owner: &str) -> rusqlite::Result<SecretValues> {
+    conn.prepare_cached(
+        "SELECT secrets.name, value FROM secrets JOIN streams ON streams.id = stream WHERE streams.name = ?1 AND owner = ?2",
+    )?
+    .query_map([name.as_str(), owner], |row| Ok((row.get(0)?, row.get(1)?)))?
+    .collect()
 }
 
 /// The events after `after`, proven. The outer result is the medium's, the inner one the log's.

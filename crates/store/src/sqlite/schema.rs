@@ -11,7 +11,7 @@ use super::connection::{connect, failure, retry_while_busy};
 use crate::{Cause, StoreError};
 
 /// What leads from each schema version to the next, beginning with the empty file.
-pub(super) const MIGRATIONS: &[&str] = &[V1];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2];
 
 // The head of a stream is kept apart from its events, so that losing the last ones is noticed.
 // Events lie in the order in which they are read; a stream's decisions are numbered without gaps,
@@ -52,6 +52,17 @@ const V1: &str = "
         PRIMARY KEY (stream, number)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX decisions_about ON decisions (stream, subject, number);
+";
+
+// What must not be in the log, such as keys in an agent's environment.
+const V2: &str = "
+    CREATE TABLE secrets (
+        stream INTEGER NOT NULL,
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (stream, owner, name)
+    ) STRICT, WITHOUT ROWID;
 ";
 
 /// Brings the file to the version that `migrations` lead to. Costs one query if it is there.

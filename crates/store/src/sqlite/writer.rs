@@ -12,7 +12,9 @@ use super::connection::Pool;
 use super::head_cache::HeadCache;
 use super::reader::{self, Stream, signed};
 use super::watch::Watch;
-use crate::{DECISIONS_KEPT, Decision, Hash, Head, NewEvent, Seq, Snapshot, StoreError, StreamName, link};
+use crate::{
+    DECISIONS_KEPT, Decision, Hash, Head, NewEvent, SecretValues, Seq, Snapshot, StoreError, StreamName, link,
+};
 
 /// After so long without a pause, a writer leaves the lock to other processes …
 const MAX_HOLD: Duration = Duration::from_millis(50);
@@ -26,6 +28,7 @@ pub(super) enum Work {
     Append { expected: Seq, events: Vec<NewEvent> },
     Snapshot(Snapshot),
     Record(Vec<Decision>),
+    Secrets { owner: String, values: SecretValues },
 }
 
 /// The stream's head afterwards.
@@ -149,6 +152,7 @@ fn perform(conn: &Connection, job: &Job) -> rusqlite::Result<Outcome> {
         Work::Append { events, .. } => return append(conn, &stream, events).map(Ok),
         Work::Snapshot(snapshot) => keep(conn, stream.id, snapshot)?,
         Work::Record(decisions) => record(conn, stream.id, decisions)?,
+        Work::Secrets { owner, values } => put_secrets(conn, stream.id, owner, values)?,
     }
     Ok(Ok(head))
 }
@@ -192,6 +196,17 @@ fn keep(conn: &Connection, id: i64, snapshot: &Snapshot) -> rusqlite::Result<()>
     )?
     .execute(params![id, signed(head.seq), head.hash.as_bytes(), format, bytes, checksum])?;
     Ok(())
+}
+
+/// What was there is overwritten in the file, not only forgotten.
+fn put_secrets(conn: &Connection, id: i64, owner: &str, values: &SecretValues) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "secure_delete", true)?;
+    conn.prepare_cached("DELETE FROM secrets WHERE stream = ?1 AND owner = ?2")?.execute(params![id, owner])?;
+    let mut insert = conn.prepare_cached("INSERT INTO secrets (stream, owner, name, value) VALUES (?1, ?2, ?3, ?4)")?;
+    for (name, value) in values {
+        insert.execute(params![id, owner, name, value])?;
+    }
+    conn.pragma_update(None, "secure_delete", false)
 }
 
 fn record(conn: &Connection, id: i64, decisions: &[Decision]) -> rusqlite::Result<()> {

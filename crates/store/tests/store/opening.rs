@@ -36,7 +36,7 @@ async fn a_newer_schema_is_refused_before_anything_is_touched() {
     let file = File::with_events(3).await;
     Connection::open(file.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(file.path()).unwrap();
-    assert_eq!(refusal(&file), StoreError::NewerSchema { found: 99, known: 1 });
+    assert_eq!(refusal(&file), StoreError::NewerSchema { found: 99, known: 2 });
     assert!(fs::read(file.path()).unwrap() == before);
 }
 

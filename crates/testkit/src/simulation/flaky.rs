@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use store::{
-    Decision, DecisionLog, EventLog, Head, MemoryStore, NewEvent, RecordedDecision, Seq, Snapshot, Snapshots,
-    StoreError, StoredEvent, StreamName, Subscription, Verified,
+    Decision, DecisionLog, EventLog, Head, MemoryStore, NewEvent, RecordedDecision, SecretValues, Secrets, Seq,
+    Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription, Verified,
 };
 
 pub(super) struct FlakyStore {
@@ -92,6 +92,17 @@ impl Snapshots for FlakyStore {
 
     async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError> {
         self.inner.snapshot(stream, format).await
+    }
+}
+
+#[async_trait]
+impl Secrets for FlakyStore {
+    async fn put_secrets(&self, stream: &StreamName, owner: &str, values: SecretValues) -> Result<(), StoreError> {
+        self.inner.put_secrets(stream, owner, values).await
+    }
+
+    async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
+        self.inner.secrets(stream, owner).await
     }
 }
 

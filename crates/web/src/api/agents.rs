@@ -68,5 +68,5 @@ async fn show(
     let open = state.project(&person, &project).await?;
     let staffing = board::staffing(&open.board, &agent, open.now).map_err(|refusal| person.refused(&refusal))?;
     let agent = open.board.agent(&agent).map_err(|refusal| person.refused(&refusal))?;
-    Ok(Json(AgentDetail { agent: Agent::of(&open.board, agent), definition: agent.spec.redacted(), staffing }))
+    Ok(Json(AgentDetail { agent: Agent::of(&open.board, agent), definition: agent.spec.clone(), staffing }))
 }

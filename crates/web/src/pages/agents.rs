@@ -122,7 +122,7 @@ pub(super) async fn agent(
     let tasks = open.board.open_tasks(&id).into_iter().map(|task| TaskLink::of(task, person.language)).collect();
     page(&AgentPage {
         agent: row(&open.board, agent, 0, open.now, &person),
-        definition: board::clean(&definitions::to_yaml(&agent.spec.redacted())),
+        definition: board::clean(&definitions::to_yaml(&agent.spec)),
         tasks,
         layout: Layout::new(person, agent.spec.name.clone(), NavItem::Agents, Some(&open)),
     })

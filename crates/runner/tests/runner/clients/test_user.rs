@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use board::{AgentSpec, Client, EnvValue};
+use board::{AgentSpec, Client, EnvValue, EnvValues};
 use runner::clients::{Assignment, CannotLaunch, Launch, User, launch};
 use tempfile::TempDir;
 
@@ -22,6 +22,7 @@ pub(crate) struct TestUser {
     dir: TempDir,
     pub(crate) user: User,
     pub(crate) spec: AgentSpec,
+    pub(crate) env: EnvValues,
     pub(crate) prompt: String,
     pub(crate) mcp_url: Option<&'static str>,
 }
@@ -33,7 +34,8 @@ impl TestUser {
         let mut spec = AgentSpec::worker("coder".parse().unwrap());
         spec.client = client;
         let user = User { home: dir.path().canonicalize().unwrap().join("user"), ..User::default() };
-        let mut test_user = Self { dir, user, spec, prompt: PROMPT.to_owned(), mcp_url: Some(MCP_URL) };
+        let (env, prompt) = (EnvValues::new(), PROMPT.to_owned());
+        let mut test_user = Self { dir, user, spec, env, prompt, mcp_url: Some(MCP_URL) };
         for directory in ["user", "workspace", "run/home", "run/tmp"] {
             std::fs::create_dir_all(test_user.path(directory)).unwrap();
         }
@@ -69,12 +71,14 @@ impl TestUser {
 
     /// A variable of the agent's own definition.
     pub(crate) fn set_for_agent(&mut self, name: &str, value: &str) {
-        self.spec.env.insert(name.to_owned(), EnvValue(value.to_owned()));
+        self.spec.env.0.insert(name.to_owned());
+        self.env.insert(name.to_owned(), EnvValue(value.to_owned()));
     }
 
     pub(crate) fn try_launch(&self) -> Result<Launch, CannotLaunch> {
         launch(&Assignment {
             spec: &self.spec,
+            env: &self.env,
             prompt: &self.prompt,
             mcp_url: self.mcp_url,
             run: &self.path("run"),

@@ -18,9 +18,18 @@ pub(crate) struct Apply {
 impl Apply {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let applied =
-            if self.dry_run { apply_definitions::preview(&opened)? } else { apply_definitions::apply(&opened).await? };
-        let ids = || [&applied.joined, &applied.changed, &applied.left].into_iter().flatten().cloned().collect();
+        let applied = if self.dry_run {
+            apply_definitions::preview(&opened).await?
+        } else {
+            apply_definitions::apply(&opened).await?
+        };
+        let ids = || {
+            [&applied.joined, &applied.changed, &applied.left, &applied.env_replaced]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect()
+        };
         context.format.print(&applied, ids, || {
             let lines = applied.lines();
             if lines.is_empty() {

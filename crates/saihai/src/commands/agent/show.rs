@@ -34,7 +34,7 @@ impl Show {
         let board = opened.board();
         let agent = board.agent(&self.id).map_err(|refusal| opened.refusal(refusal))?;
         let staffing = staffing(&board, &self.id, opened.now()).map_err(|refusal| opened.refusal(refusal))?;
-        let json = json!({ "agent": wire::Agent::of(&board, agent), "definition": agent.spec.redacted(), "staffing": staffing });
+        let json = json!({ "agent": wire::Agent::of(&board, agent), "definition": agent.spec, "staffing": staffing });
         context.format.print(
             &json,
             || vec![self.id.to_string()],

@@ -3,6 +3,7 @@
 //! Agents are shell scripts. Where a test has to look while one works, the script waits at a barrier.
 
 mod disk_full;
+mod environment;
 mod forgery;
 mod hostile_git;
 mod owner;

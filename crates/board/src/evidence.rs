@@ -113,6 +113,17 @@ pub enum Merge {
     },
 }
 
+/// What work changes of the files that decide what the checks say (V16).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeChanges {
+    /// The patterns of `dod.protect` when the checks ran.
+    pub protect: Vec<String>,
+    /// The files that these name: the checks ran with those of the target.
+    pub protected: Vec<String>,
+    /// The files that the checks name or read besides: the checks ran with the changed ones.
+    pub trusted: Vec<String>,
+}
+
 /// What was found in the workspace and its merge candidate (V1, V5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkspaceFacts {
@@ -131,6 +142,9 @@ pub struct WorkspaceFacts {
     /// The commit that the checks ran on, and that the target is moved to.
     #[serde(default)]
     pub candidate: Option<String>,
+    /// What it changes of the files that decide what the checks say.
+    #[serde(default)]
+    pub judge_changes: JudgeChanges,
     /// The tree of the work's last commit. If it is another than before, the session has made progress (A5).
     #[serde(default)]
     pub tree: Option<String>,

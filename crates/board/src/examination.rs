@@ -27,6 +27,19 @@ pub const SETUP: &str = "setup";
 pub struct CheckRun {
     pub setup: Option<String>,
     pub checks: Vec<Check>,
+    /// Files that are taken from the target meanwhile, as patterns.
+    pub protect: Vec<String>,
+}
+
+impl CheckRun {
+    /// What is run on a candidate.
+    pub fn of(dod: &Dod) -> Self {
+        Self { setup: dod.setup.clone(), checks: dod.checks.clone(), protect: dod.protect.clone() }
+    }
+
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        self.setup.as_deref().into_iter().chain(self.checks.iter().map(|check| check.command.as_str()))
+    }
 }
 
 /// What happens next with ended work.
@@ -139,14 +152,19 @@ fn step_for_work(board: &Board, task: &Task, facts: &WorkspaceFacts, now: Timest
     }
     let dod = &board.settings.dod;
     let (failed, missing) = outcome(dod, &facts.checks);
-    if missing {
-        return RunChecks(CheckRun { setup: dod.setup.clone(), checks: dod.checks.clone() });
+    let protected = facts.checks.is_empty() || facts.judge_changes.protect == dod.protect;
+    if missing || !protected {
+        return RunChecks(CheckRun::of(dod));
     }
     if !failed.is_empty() {
         let on_target = |check: &CheckResult| target_result(board, facts.target.as_deref(), check);
         if failed.iter().any(|check| on_target(check).is_none()) {
             let checks = dod.checks.iter().filter(|check| failed.iter().any(|failed| is_of(failed, check)));
-            return CheckTarget(CheckRun { setup: dod.setup.clone(), checks: checks.cloned().collect() });
+            return CheckTarget(CheckRun {
+                setup: dod.setup.clone(),
+                checks: checks.cloned().collect(),
+                protect: Vec::new(),
+            });
         }
         // It passes on the target, so the work is at fault; or the work was meant to repair it, and does not.
         return rejected(Rejection::Check { failed: failed.into_iter().cloned().collect() });

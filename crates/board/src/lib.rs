@@ -27,6 +27,7 @@ mod id;
 mod index;
 mod installation;
 mod interrupt;
+mod judging_files;
 mod legal_moves;
 pub mod lifecycle;
 mod message;
@@ -66,8 +67,8 @@ pub use coordination::{Action, Reason, Staffing};
 pub use event::{BadEvent, CreatedTask, Event, EventKind, TaskEdit};
 pub use event_numbers::EventNumbers;
 pub use evidence::{
-    CheckOutcome, CheckResult, DodResult, EndReason, Examination, Inconclusive, Merge, ProcessEnd, Rejection,
-    TargetChecks, Usage, VendorTrouble, Verdict, WorkspaceFacts,
+    CheckOutcome, CheckResult, DodResult, EndReason, Examination, Inconclusive, JudgeChanges, Merge, ProcessEnd,
+    Rejection, TargetChecks, Usage, VendorTrouble, Verdict, WorkspaceFacts,
 };
 pub use examination::{
     CheckRun, ExaminationStep, SETUP, TargetRed, Waiting, examination, examination_step, merge_queue, target_red,
@@ -82,6 +83,7 @@ pub use installation::{
     TokenId, TokenUse,
 };
 pub use interrupt::interrupt;
+pub use judging_files::judging_files;
 pub use legal_moves::{LegalMove, legal_moves, may_edit};
 pub use message::Message;
 pub use next_action::next_action;
@@ -100,8 +102,8 @@ pub use task::{
     Watermarks, slug,
 };
 pub use text::{
-    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_reason, say_rejection,
-    say_waiting, say_why,
+    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_reason,
+    say_rejection, say_waiting, say_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;

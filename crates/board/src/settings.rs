@@ -45,6 +45,9 @@ pub struct Dod {
     pub timeout: u32,
     pub setup: Option<String>,
     pub checks: Vec<Check>,
+    /// Files that are taken from the target while checks run, as patterns (V16).
+    #[serde(default)]
+    pub protect: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -262,7 +265,7 @@ impl Settings {
             sandbox: Sandbox::Strict,
             merge: MergeStrategy::Merge,
             isolation: Isolation::Clone,
-            dod: Dod { timeout: 300, setup: None, checks: Vec::new() },
+            dod: Dod { timeout: 300, ..Dod::default() },
             goals: Vec::new(),
             limits: Limits::default(),
             keep_failed: 7 * 24 * 3600,

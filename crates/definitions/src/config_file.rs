@@ -38,6 +38,7 @@ pub struct SettingsFile {
     check_timeout: Option<u32>,
     setup: Option<String>,
     checks: Vec<Check>,
+    pub protect: Vec<String>,
     goals: Vec<(TaskType, Vec<Goal>)>,
     limits: Limits,
     keep_failed: Option<u64>,
@@ -64,6 +65,7 @@ impl SettingsFile {
                 timeout: self.check_timeout.unwrap_or(default.dod.timeout),
                 setup: self.setup,
                 checks: self.checks,
+                protect: self.protect,
             },
             goals: self.goals,
             limits: self.limits,
@@ -98,12 +100,13 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
     if let Some(mut workspaces) = fields.fields("workspaces", &["keep_failed"]) {
         settings.keep_failed = workspaces.seconds("keep_failed", 0);
     }
-    if let Some(mut dod) = fields.fields("dod", &["timeout", "setup", "checks"]) {
+    if let Some(mut dod) = fields.fields("dod", &["timeout", "setup", "checks", "protect"]) {
         settings.check_timeout = dod.seconds("timeout", 1).and_then(|seconds| u32::try_from(seconds).ok());
         settings.setup = dod.text("setup", values::non_blank);
         for node in dod.items("checks").unwrap_or_default() {
             settings.checks.extend(check(node, dod.report));
         }
+        settings.protect = dod.texts("protect", values::pattern).unwrap_or_default();
     }
     if let Some(mut types) = fields.fields_any("task_types") {
         settings.goals = goals(&mut types);

@@ -99,7 +99,8 @@ pub fn target_order(board: &Board) -> Option<TargetOrder> {
     let red = target_red(board)?;
     let dod = &board.settings.dod;
     let failed = |check: &&board::Check| red.failed.iter().any(|result| result.name == check.name);
-    let run = CheckRun { setup: dod.setup.clone(), checks: dod.checks.iter().filter(failed).cloned().collect() };
+    let checks = dod.checks.iter().filter(failed).cloned().collect();
+    let run = CheckRun { setup: dod.setup.clone(), checks, protect: Vec::new() };
     Some(TargetOrder { run, settings: (*board.settings).clone() })
 }
 

@@ -12,7 +12,7 @@ use crate::clients::User;
 use crate::host::{RunnerHost, SandboxJob};
 use crate::paths::RunnerPaths;
 use crate::sandbox::Policy;
-use crate::verify::{CheckRunner, VerifyError};
+use crate::verify::{CheckRunner, Tested, VerifyError};
 
 /// A client says which version it is within this time.
 const VERSION_TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -85,8 +85,7 @@ impl TrialHost {
             marker: format!("doctor:{}", self.scratch.path().display()),
             cancellation: &CancellationToken::new(),
         };
-        let run = CheckRun { setup: dod.setup.clone(), checks: dod.checks.clone() };
-        let results = checks.run(&commit, &run).await?;
+        let results = checks.run(Tested::target(&commit), &CheckRun::of(dod)).await?;
         let policy = checks.policy(&self.host.toolchains(None, None)).await?;
         let trial = |result: board::CheckResult| {
             let denied = denied(&result.output, &policy);

@@ -140,6 +140,12 @@ fn run_as(author: &Author, arguments: &[&str]) -> io::Result<String> {
     workspace_git().with_author(&author.name, &author.email).run(arguments).map_err(io::Error::other)
 }
 
+/// Is there nothing by this name, other than what a link leads to?
+fn is_removed(path: &Path) -> bool {
+    let beyond_link = path.ancestors().skip(1).any(|above| !above.as_os_str().is_empty() && above.is_symlink());
+    beyond_link || path.symlink_metadata().is_err()
+}
+
 fn bundle_commits(
     out: &Path,
     author: &Author,
@@ -159,11 +165,17 @@ fn bundle_commits(
     let (commit, mut left): (Vec<_>, Vec<_>) = changes.into_iter().map(|change| change.path).partition(ours);
     let (unresolved, commit): (Vec<_>, Vec<_>) = commit.into_iter().partition(|path| has_markers(path));
     left.extend(unresolved);
-    let add: Vec<_> = commit.iter().filter(|path| !staged.contains(*path)).map(|path| path.as_bytes()).collect();
-    if !add.is_empty() {
-        let paths = add.join(&0);
-        let add = ["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        workspace_git().run_with(&add, &paths).map_err(io::Error::other)?;
+    let unstaged = commit.iter().filter(|path| !staged.contains(*path));
+    let (removed, added): (Vec<_>, Vec<_>) = unstaged.partition(|path| is_removed(Path::new(path)));
+    // `git add` refuses a removed file whose directory is a link by now.
+    for (paths, command) in [
+        (removed, &["update-index", "--force-remove", "-z", "--stdin"][..]),
+        (added, &["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"]),
+    ] {
+        if !paths.is_empty() {
+            let paths = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect::<Vec<_>>();
+            workspace_git().run_with(command, &paths).map_err(io::Error::other)?;
+        }
     }
     let unstaged = workspace_git().output(&["diff", "--cached", "--quiet"]).map_err(io::Error::other)?;
     let staged = !unstaged.status.success();

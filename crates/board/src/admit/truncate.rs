@@ -1,6 +1,6 @@
 //! How much of what was observed is kept? The end of long outputs, the beginning of long lists.
 
-use crate::evidence::{CheckResult, Examination, Merge, ProcessEnd, VendorTrouble, WorkspaceFacts};
+use crate::evidence::{CheckResult, Examination, JudgeChanges, Merge, ProcessEnd, VendorTrouble, WorkspaceFacts};
 
 const MAX_FILES: usize = 1_000;
 const MAX_TEXT: usize = 8_000;
@@ -19,6 +19,11 @@ fn facts(facts: &WorkspaceFacts) -> WorkspaceFacts {
         },
         target: facts.target.clone(),
         candidate: facts.candidate.clone(),
+        judge_changes: JudgeChanges {
+            protect: files(&facts.judge_changes.protect),
+            protected: files(&facts.judge_changes.protected),
+            trusted: files(&facts.judge_changes.trusted),
+        },
         tree: facts.tree.clone(),
     }
 }

@@ -5,7 +5,9 @@ use super::why::say_waiting;
 use super::{Phrase, list, phrase};
 use crate::board::Board;
 use crate::event::{Event, EventKind};
-use crate::evidence::{CheckOutcome, CheckResult, EndReason, Examination, Merge, ProcessEnd, Verdict, WorkspaceFacts};
+use crate::evidence::{
+    CheckOutcome, CheckResult, EndReason, Examination, JudgeChanges, Merge, ProcessEnd, Verdict, WorkspaceFacts,
+};
 use crate::examination::{Waiting, waiting};
 use crate::task::Status;
 use crate::{Language, Party, SessionId, Timestamp};
@@ -212,6 +214,14 @@ impl EventFormatter<'_> {
 
     fn examined(&self, session: SessionId, facts: &WorkspaceFacts) -> Vec<EventLine> {
         let mut lines = Vec::new();
+        let waits = match &facts.merge {
+            Merge::Waiting { .. } | Merge::NotTried => self.waits(session),
+            Merge::Conflict { .. } | Merge::Merged { .. } => Vec::new(),
+        };
+        // About to be merged: what there is to say is said when it is.
+        if facts.merge == Merge::NotTried && waits.is_empty() {
+            return lines;
+        }
         for check in &facts.checks {
             let tone = if check.outcome == CheckOutcome::Pass { Tone::Quiet } else { Tone::Bad };
             let said = phrase("{0} check {1}: {2}", "{0} チェック {1}: {2}");
@@ -226,9 +236,18 @@ impl EventFormatter<'_> {
                 );
                 lines.extend(self.line(Tone::Good, said, &[&session, &self.who(session), &short, &files]));
             }
-            Merge::Waiting { .. } | Merge::NotTried => lines.extend(self.waits(session)),
+            Merge::Waiting { .. } | Merge::NotTried => lines.extend(waits),
             Merge::Conflict { .. } => {}
         }
+        let (protected, trusted) = say_judge_changes(&facts.judge_changes, self.language);
+        lines.extend(
+            trusted.into_iter().flat_map(|said| self.line(Tone::Bad, phrase("{0} {1}", "{0} {1}"), &[&session, &said])),
+        );
+        lines.extend(
+            protected
+                .into_iter()
+                .flat_map(|said| self.line(Tone::Quiet, phrase("{0} {1}", "{0} {1}"), &[&session, &said])),
+        );
         lines
     }
 
@@ -286,4 +305,24 @@ pub fn clean(text: &str) -> String {
         other => other.is_control(),
     };
     text.replace('\t', "    ").chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// What is said of work that changes the files that judge it: those that were taken from the target, and those that were
+/// not.
+pub fn say_judge_changes(changes: &JudgeChanges, language: Language) -> (Option<String>, Option<String>) {
+    let said = |files: &[String], en: &'static str, ja: &'static str| {
+        let files: Vec<_> = files.iter().map(|file| one_line(file)).collect();
+        (!files.is_empty()).then(|| phrase(en, ja).say(language, &[&list(&files)]))
+    };
+    let protected = said(
+        &changes.protected,
+        "it changes protected files, and was checked with the target's: {0}",
+        "保護されたファイルを変更しています (チェックは対象ブランチのもので実行): {0}",
+    );
+    let trusted = said(
+        &changes.trusted,
+        "it changes files that judge it, and was checked with its own: {0}",
+        "判定に使われるファイルを変更しています (チェックは変更後のもので実行): {0}",
+    );
+    (protected, trusted)
 }

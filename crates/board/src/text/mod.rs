@@ -9,7 +9,7 @@ mod why;
 
 use crate::Language;
 
-pub use event_lines::{EventLine, Tone, clean, event_lines, one_line};
+pub use event_lines::{EventLine, Tone, clean, event_lines, one_line, say_judge_changes};
 pub use instructions::{feedback as say_rejection, instruction};
 pub use why::{say as say_why, say_reason, say_waiting};
 

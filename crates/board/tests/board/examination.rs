@@ -99,7 +99,11 @@ fn v10_a_check_that_was_added_meanwhile_is_run() {
             checks.iter().map(|(name, command)| Check { name: (*name).into(), command: (*command).into() }).collect();
         settings.dod.setup = setup.map(str::to_owned);
         world.must(&owner(), Command::Configure { settings: Box::new(settings.clone()) });
-        RunChecks(CheckRun { setup: settings.dod.setup.clone(), checks: settings.dod.checks.clone() })
+        RunChecks(CheckRun {
+            setup: settings.dod.setup.clone(),
+            checks: settings.dod.checks.clone(),
+            protect: Vec::new(),
+        })
     };
     for checks in [[("tests_pass", "make test"), ("lint", "make lint")].as_slice(), &[("tests_pass", "make all")]] {
         let all = configure(&mut world, checks, None);
@@ -117,7 +121,7 @@ fn v10_a_check_that_was_added_meanwhile_is_run() {
 fn v9_a_red_target_is_not_the_works_fault() {
     let mut world = World::new();
     let (task, session) = ended(&mut world);
-    let run_there = CheckRun { setup: None, checks: world.board.settings.dod.checks.clone() };
+    let run_there = CheckRun { setup: None, checks: world.board.settings.dod.checks.clone(), protect: Vec::new() };
     assert_eq!(step(&world, session, failing_check()), CheckTarget(run_there));
     world.target_is(CheckOutcome::Fail);
     let red = Waiting::TargetRed { commit: TARGET.into(), checks: vec!["tests_pass".into()] };

@@ -87,6 +87,7 @@ fn about_project() -> Vec<EventKind> {
             timeout: 300,
             setup: Some("npm ci".into()),
             checks: vec![Check { name: "tests_pass".into(), command: "npm test".into() }],
+            protect: Vec::new(),
         },
         ..Settings::new(project())
     };
@@ -191,6 +192,7 @@ fn about_ends() -> Vec<EventKind> {
             changed: files(),
             outside_scope: files(),
             checks,
+            judge_changes: board::JudgeChanges::default(),
             goals_unmet: files(),
             merge,
             target: Some("7a49e7".into()),

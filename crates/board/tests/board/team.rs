@@ -150,6 +150,7 @@ pub(crate) fn merged() -> WorkspaceFacts {
         changed: vec!["src/a.rs".into()],
         outside_scope: Vec::new(),
         checks: vec![check(CheckOutcome::Pass)],
+        judge_changes: board::JudgeChanges::default(),
         goals_unmet: Vec::new(),
         merge: Merge::Merged { commit: "c0ffee".into() },
         target: Some(TARGET.into()),

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::Inner;
 use super::messages::Outcome;
 use super::reporter::FactNumbers;
-use crate::verify::{CheckRunner, Examiner, MoveOutcome, VerifyError};
+use crate::verify::{CheckRunner, Examiner, MoveOutcome, Tested, VerifyError, judge_changes};
 use crate::workspace::Workspace;
 
 /// Why an examination ends before there is an outcome.
@@ -63,7 +63,7 @@ async fn try_check_target(inner: &Inner, cancellation: &CancellationToken) -> Re
         marker: format!("{}:target-check", inner.host.paths.root().display()),
         cancellation,
     };
-    let results = checks.run(&target, &order.run).await?;
+    let results = checks.run(Tested::target(&target), &order.run).await?;
     if cancellation.is_cancelled() {
         return Err(Interrupted::BrokenOff);
     }
@@ -194,11 +194,13 @@ impl WorkExamination<'_> {
                 Some(ExaminationStep::Look) => return Ok(None),
                 Some(ExaminationStep::RunChecks(run)) => {
                     let candidate = facts.candidate.clone().unwrap_or_default();
-                    facts.checks = self.examiner().checks().run(&candidate, &run).await?;
+                    let tested = Tested { commit: &candidate, target };
+                    facts.checks = self.examiner().checks().run(tested, &run).await?;
+                    facts.judge_changes = judge_changes(&run, &facts.changed);
                     self.not_broken_off()?;
                 }
                 Some(ExaminationStep::CheckTarget(run)) => {
-                    let results = self.examiner().checks().run(target, &run).await?;
+                    let results = self.examiner().checks().run(Tested::target(target), &run).await?;
                     self.not_broken_off()?;
                     self.inner.dispatch().report_target(target, &results).await?;
                 }

@@ -11,6 +11,7 @@ use super::VerifyError;
 use crate::host::{RunnerHost, SandboxJob};
 use crate::remove::remove_special_files;
 use crate::sandbox::Policy;
+use crate::scope::Patterns;
 use crate::shim::kill_marked;
 use crate::toolchains::Toolchains;
 use crate::workspace::{init_sharing_objects, make_directory, remove_all, write};
@@ -38,12 +39,26 @@ pub(crate) struct CheckRunner<'a> {
     pub(crate) cancellation: &'a CancellationToken,
 }
 
+/// What checks run on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tested<'a> {
+    pub(crate) commit: &'a str,
+    /// Where files that `dod.protect` names are taken from.
+    pub(crate) target: &'a str,
+}
+
+impl<'a> Tested<'a> {
+    pub(crate) fn target(target: &'a str) -> Self {
+        Self { commit: target, target }
+    }
+}
+
 impl CheckRunner<'_> {
-    /// Runs the setup and every check on a commit. What follows a setup that failed does not run.
-    pub(crate) async fn run(&self, commit: &str, run: &CheckRun) -> Result<Vec<CheckResult>, VerifyError> {
+    /// Runs the setup and every check. What follows a setup that failed does not run.
+    pub(crate) async fn run(&self, tested: Tested<'_>, run: &CheckRun) -> Result<Vec<CheckResult>, VerifyError> {
         // A process left over from an earlier run must not change the files under this one.
         kill_marked(&self.marker).await;
-        let copy = self.verification_copy(commit).await?;
+        let copy = self.verification_copy(tested, &run.protect).await?;
         let mut results = Vec::new();
         if let Some(setup) = &run.setup {
             let result = self.run_one(&copy, board::SETUP, setup).await?;
@@ -106,11 +121,11 @@ impl CheckRunner<'_> {
 
     /// The copy with this commit checked out. What is ignored there, such as caches, is kept if it was made by checks of
     /// work that was merged; HOME and TMPDIR are new each time (V16, F110).
-    async fn verification_copy(&self, commit: &str) -> Result<VerificationCopy, VerifyError> {
+    async fn verification_copy(&self, tested: Tested<'_>, protect: &[String]) -> Result<VerificationCopy, VerifyError> {
         let copy = self.copy();
         let merged = self.last_was_merged(&copy).await;
         let prepared = async {
-            copy.check_out(commit).await?;
+            copy.check_out_protected(tested, protect).await?;
             if !merged {
                 copy.git().run(&["clean", "-ffdxq", "--exclude=/.git"]).await?;
             }
@@ -120,8 +135,9 @@ impl CheckRunner<'_> {
             // A check may have broken the copy. A new one costs only time.
             remove_all(&self.host.paths.verification())?;
             init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
-            copy.check_out(commit).await?;
+            copy.check_out_protected(tested, protect).await?;
         }
+        write(&copy.last_tested(), tested.commit.as_bytes())?;
         remove_all(&copy.home)?;
         remove_all(&copy.temporary)?;
         make_directory(&copy.home)?;
@@ -131,7 +147,7 @@ impl CheckRunner<'_> {
 
     /// Is what was tested in the copy last in the target by now?
     async fn last_was_merged(&self, copy: &VerificationCopy) -> bool {
-        let Some(last) = copy.git().commit("HEAD").await else { return false };
+        let Ok(last) = std::fs::read_to_string(copy.last_tested()) else { return false };
         let main = AsyncGit::in_repository(&self.host.repository);
         main.is_ancestor(&last, &branch_ref(&self.settings.target_branch)).await.unwrap_or(false)
     }
@@ -140,6 +156,31 @@ impl CheckRunner<'_> {
 impl VerificationCopy {
     fn git(&self) -> AsyncGit {
         AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree))
+    }
+
+    /// Names the commit that was tested last. What is checked out may have other files where some are protected.
+    fn last_tested(&self) -> PathBuf {
+        self.git.join("saihai-last-tested")
+    }
+
+    /// Checks out a candidate, with the target's version of what is protected.
+    async fn check_out_protected(&self, tested: Tested<'_>, protect: &[String]) -> Result<(), VerifyError> {
+        if protect.is_empty() || tested.commit == tested.target {
+            return self.check_out(tested.commit).await;
+        }
+        let (git, patterns) = (self.git(), Patterns::new(protect));
+        // From the candidate to the target: what is to be undone. Names of files are bytes.
+        let difference =
+            ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", tested.commit, tested.target];
+        let undone = entries_to_undo(&git.output(&difference).await?.stdout, &patterns);
+        if undone.is_empty() {
+            return self.check_out(tested.commit).await;
+        }
+        git.run(&["read-tree", tested.commit]).await?;
+        git.call(move |git| git.run_with(&["update-index", "-z", "--index-info"], &undone)).await?;
+        let tree = git.run(&["write-tree"]).await?;
+        let judged = git.run(&["commit-tree", &tree, "-p", tested.commit, "-m", "with what is protected"]).await?;
+        self.check_out(&judged).await
     }
 
     async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
@@ -162,6 +203,25 @@ impl VerificationCopy {
         }
         Ok(())
     }
+}
+
+/// The lines for git's index that bring protected files back, from the raw difference between candidate and target.
+fn entries_to_undo(difference: &[u8], protected: &Patterns) -> Vec<u8> {
+    let mut lines = Vec::new();
+    let mut fields = difference.split(|byte| *byte == 0).filter(|field| !field.is_empty());
+    while let (Some(about), Some(path)) = (fields.next(), fields.next()) {
+        // ":OLD_MODE NEW_MODE OLD_OBJECT NEW_OBJECT STATUS"; what the target does not have has mode and object 0.
+        let about = String::from_utf8_lossy(about);
+        let parts: Vec<_> = about.split(' ').collect();
+        let &[_, mode, _, object, _] = parts.as_slice() else { continue };
+        if protected.matches(&String::from_utf8_lossy(path)) {
+            let mode = if mode.bytes().all(|digit| digit == b'0') { "0" } else { mode };
+            lines.extend_from_slice(format!("{mode} {object}\t").as_bytes());
+            lines.extend_from_slice(path);
+            lines.push(0);
+        }
+    }
+    lines
 }
 
 /// A check that did not run, or not to its end, has not passed (F66).

@@ -11,7 +11,7 @@ mod quarantine;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use board::{Merge, WorkspaceFacts};
+use board::{CheckRun, JudgeChanges, Merge, WorkspaceFacts, judging_files};
 use dispatch::ExamineOrder;
 use git::merged::{FoundBy, Placement, placement_by_commits};
 use git::{AsyncGit, GitError, TaskRefs, branch_ref};
@@ -19,9 +19,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::candidate::MergeCandidate;
 use crate::host::RunnerHost;
+use crate::scope::Patterns;
 use crate::workspace::{Workspace, WorkspaceError, client_files};
 
-pub(crate) use self::checks::{CheckRunner, outcome};
+pub(crate) use self::checks::{CheckRunner, Tested, outcome};
 pub(crate) use self::fetch::{Fetched, WorkspaceSandbox};
 pub(crate) use self::merge::MoveOutcome;
 
@@ -126,6 +127,7 @@ impl Examiner<'_> {
             outside_scope,
             checks: Vec::new(),
             merge: candidate.conflicts.clone().map_or(Merge::NotTried, |files| Merge::Conflict { files }),
+            judge_changes: JudgeChanges::default(),
             target: Some(target.to_owned()),
             candidate: candidate.commit,
             tree: Some(fetched.tree.clone()),
@@ -168,9 +170,18 @@ impl Examiner<'_> {
             checks: Vec::new(),
             goals_unmet: Vec::new(),
             merge: Merge::Merged { commit },
+            judge_changes: JudgeChanges::default(),
             target: Some(target.to_owned()),
             candidate: None,
             tree: Some(fetched.tree.clone()),
         }))
     }
+}
+
+/// What work changes of the files that decide what the checks say (V16).
+pub(crate) fn judge_changes(run: &CheckRun, changed: &[String]) -> JudgeChanges {
+    let (protect, named) = (Patterns::new(&run.protect), Patterns::new(&judging_files(run.commands())));
+    let (protected, others): (Vec<_>, Vec<_>) = changed.iter().cloned().partition(|path| protect.matches(path));
+    let trusted = others.into_iter().filter(|path| named.matches(path)).collect();
+    JudgeChanges { protect: run.protect.clone(), protected, trusted }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::context::{Context, OpenProject};
 use crate::failure::{CliExit, Failure, write_stderr};
+use crate::judging_files;
 use crate::show::{self, Format};
 
 /// Check git, the store, the definitions, and what runs in the sandbox: clients, setup and checks
@@ -145,6 +146,15 @@ async fn check_project(opened: &OpenProject) -> Vec<Finding> {
             let detail = format!("not applied yet: {}", applied.lines().join(", "));
             findings.push(Finding::new("definitions", Severity::Warning, detail, "Run `saihai agent apply`."));
         }
+    }
+    let unprotected = judging_files::unprotected(opened, &board.settings);
+    if !unprotected.is_empty() {
+        let detail = format!("agents may change files that judge their work: {}", unprotected.join(", "));
+        let hint = format!(
+            "Add `{}` to `dod` in .saihai/config.yaml: checks then run with the target's.",
+            judging_files::proposal(&unprotected)
+        );
+        findings.push(Finding::new("checks", Severity::Warning, detail, hint));
     }
     findings
 }

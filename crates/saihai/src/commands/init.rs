@@ -12,6 +12,7 @@ use serde_json::json;
 use super::apply_definitions;
 use crate::context::{Context, OpenProject, owner};
 use crate::failure::{CliExit, Failure};
+use crate::judging_files;
 use crate::show::clean;
 
 /// Make the repository around the current directory a project
@@ -69,6 +70,14 @@ impl Init {
             let mut lines: Vec<_> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
             lines.extend(applied.lines());
             lines.extend(self.ignored_options(&opened));
+            let unprotected = judging_files::unprotected(&opened, &board.settings);
+            if !unprotected.is_empty() {
+                let line = judging_files::proposal(&unprotected);
+                lines.push(opened.say(
+                    format!("The checks use files that agents may change. To run them with the target's, add to `dod`:\n  {line}"),
+                    format!("チェックが使うファイルをエージェントが変更できます。対象ブランチのものを使うには `dod` に追加してください:\n  {line}"),
+                ));
+            }
             let (id, target) = (&opened.id, &board.settings.target_branch);
             lines.push(opened.say(
                 format!("Project `{id}` is ready; work is merged into {target}.\nNext: saihai task add \"What should be done\" --assign AGENT (see `saihai agent list`)"),

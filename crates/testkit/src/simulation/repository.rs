@@ -100,6 +100,7 @@ impl Repository {
             changed: if over { Vec::new() } else { work.files.iter().map(name).collect() },
             outside_scope: if work.outside_scope { vec![".env".into()] } else { Vec::new() },
             checks: Vec::new(),
+            judge_changes: board::JudgeChanges::default(),
             goals_unmet: Vec::new(),
             merge,
             target: Some(self.target()),

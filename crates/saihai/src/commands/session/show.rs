@@ -54,6 +54,12 @@ impl Show {
                 ];
                 lines.extend(view.error.as_ref().map(|error| line("error", "エラー", indented(error))));
                 lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", indented(reason))));
+                let judges = detail
+                    .workspace
+                    .as_ref()
+                    .map(|facts| board::say_judge_changes(&facts.judge_changes, opened.language));
+                let (protected, trusted) = judges.unwrap_or_default();
+                lines.extend(trusted.into_iter().chain(protected).map(|said| line("note", "注意", indented(&said))));
                 lines.extend(view.artifacts.iter().map(|file| line("changed", "変更", indented(file))));
                 lines.join("\n")
             },

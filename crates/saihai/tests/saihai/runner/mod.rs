@@ -6,6 +6,7 @@ mod disk_full;
 mod environment;
 mod forgery;
 mod hostile_git;
+mod judges;
 mod owner;
 mod processes;
 mod queue;

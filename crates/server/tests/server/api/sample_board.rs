@@ -160,6 +160,7 @@ fn facts(outcome: CheckOutcome, merge: Merge) -> WorkspaceFacts {
             outcome,
             output: "1 of 2".into(),
         }],
+        judge_changes: board::JudgeChanges::default(),
         goals_unmet: Vec::new(),
         merge,
         target: Some("7a49e7".into()),

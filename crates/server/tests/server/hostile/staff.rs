@@ -97,6 +97,7 @@ impl Staff {
                     changed: vec!["src/lib.rs".into()],
                     outside_scope: Vec::new(),
                     checks: Vec::new(),
+                    judge_changes: board::JudgeChanges::default(),
                     goals_unmet: Vec::new(),
                     merge,
                     target: None,

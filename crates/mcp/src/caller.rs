@@ -7,6 +7,7 @@ use board::{Actor, Board, Command, RefusalReason, Role, SessionId, TokenUse};
 use control::{ControlError, Project, Receipt, session_project, token_hash};
 use http::request::Parts;
 use rmcp::model::Extensions;
+use server::Connection;
 
 use crate::McpState;
 
@@ -84,9 +85,40 @@ impl CallingSession {
     }
 }
 
+impl Caller {
+    /// The caller's connection cannot be lost to strangers any more.
+    pub(crate) fn keep_connection(&self, origin: &Origin) {
+        let Origin { bearer, connection: Some(connection) } = origin else { return };
+        let kept = match self {
+            Self::Nobody => Ok(()),
+            Self::Session(session) => {
+                connection.authenticated(|| format!("{} {}", session.board.settings.id, session.id))
+            }
+            Self::Token(_) => connection
+                .authenticated(|| bearer.as_ref().map(|bearer| token_hash(bearer.reveal()).0).unwrap_or_default()),
+        };
+        if kept.is_err() {
+            tracing::debug!("a caller has too many connections");
+        }
+    }
+}
+
+/// Where a call comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) bearer: Option<Bearer>,
+    /// None over stdio.
+    pub(crate) connection: Option<Connection>,
+}
+
 impl McpState {
+    pub(super) fn origin_of(&self, extensions: &Extensions) -> Origin {
+        let connection = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Connection>().cloned());
+        Origin { bearer: self.bearer_of(extensions), connection }
+    }
+
     /// What came with the request; over stdio, with the client's environment.
-    pub(super) fn bearer_of(&self, extensions: &Extensions) -> Option<Bearer> {
+    fn bearer_of(&self, extensions: &Extensions) -> Option<Bearer> {
         let Some(parts) = extensions.get::<Parts>() else { return self.stdio_bearer.clone() };
         let header = parts.headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, secret) = header.split_once(' ')?;

@@ -31,6 +31,7 @@ use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use server::{AttemptLimiter, HttpServer, ServerState};
+use tokio::sync::Semaphore;
 
 pub use self::page::tools_page;
 
@@ -58,6 +59,8 @@ pub(crate) struct McpState {
     /// Passkeys that were tried, by agent. All agents that do not exist count as one: their names are the guesser's
     /// choice.
     pub(crate) attempts: AttemptLimiter<Option<(ProjectId, AgentId)>>,
+    /// Checking a passkey is slow on purpose: one at a time, or whoever guesses would have the whole machine.
+    pub(crate) passkey_checks: Semaphore,
     /// The credential of the client at the other end of stdio.
     pub(crate) stdio_bearer: Option<Bearer>,
     pub(crate) catalogue: &'static Catalogue,
@@ -74,6 +77,7 @@ impl Mcp {
             state: Arc::new(McpState {
                 server,
                 attempts: AttemptLimiter::default(),
+                passkey_checks: Semaphore::new(1),
                 stdio_bearer,
                 catalogue: &CATALOGUE,
                 next_actions: RenderedNextActions::default(),
@@ -124,9 +128,10 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let bearer = self.state.bearer_of(&context.extensions);
-        let caller = self.state.caller(bearer.as_ref(), None).await;
+        let origin = self.state.origin_of(&context.extensions);
+        let caller = self.state.caller(origin.bearer.as_ref(), None).await;
         let caller = caller.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        caller.keep_connection(&origin);
         let mut result = ListToolsResult::with_all_items(self.state.catalogue.listed(&caller));
         // The list differs by role, so a cache must not share it between callers.
         result.ttl_ms = Some(0);
@@ -139,10 +144,10 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let bearer = self.state.bearer_of(&context.extensions);
+        let origin = self.state.origin_of(&context.extensions);
         let arguments = request.arguments.unwrap_or_default();
         // On the heap: the SDK moves what it is given several times.
-        let result = Box::pin(run::run(&self.state, bearer, &request.name, arguments, context.ct)).await;
+        let result = Box::pin(run::run(&self.state, origin, &request.name, arguments, context.ct)).await;
         Ok(result.into())
     }
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::McpState;
 use crate::answers::refuse;
 use crate::call::Call;
-use crate::caller::{Bearer, Caller, CallingSession};
+use crate::caller::{Caller, CallingSession, Origin};
 use crate::catalogue::CATALOGUE;
 use crate::refused::refused;
 use crate::tool::{Effect, Entry};
@@ -21,7 +21,7 @@ use crate::tool::{Effect, Entry};
 /// Runs a call. Whatever is wrong with it is an answer that its caller can read.
 pub(crate) async fn run(
     state: &Arc<McpState>,
-    bearer: Option<Bearer>,
+    origin: Origin,
     name: &str,
     arguments: JsonObject,
     gone: CancellationToken,
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     // What is no tool is counted as one: its name is the caller's choice.
     let tool = CATALOGUE.find(name).map_or("unknown", |entry| entry.tool.as_str());
     let begun = Instant::now();
-    let answered = answer(state, bearer, name, arguments, gone).await;
+    let answered = answer(state, origin, name, arguments, gone).await;
     let outcome = answered.as_ref().map_or_else(|(error, _)| error.label(), |_| "ok");
     metrics::counter!("saihai_mcp_calls_total", "tool" => tool, "outcome" => outcome).increment(1);
     metrics::histogram!("saihai_mcp_call_seconds", "tool" => tool).record(begun.elapsed().as_secs_f64());
@@ -42,7 +42,7 @@ pub(crate) async fn run(
 /// The answer, or what is wrong and to whom it is to be said.
 async fn answer(
     state: &Arc<McpState>,
-    bearer: Option<Bearer>,
+    origin: Origin,
     name: &str,
     mut arguments: JsonObject,
     gone: CancellationToken,
@@ -53,15 +53,16 @@ async fn answer(
         Some(_) => Err(refuse(RefusalReason::BadArguments("`session_token` is a text".into()))),
     };
     let caller = match &token {
-        Ok(token) => state.caller(bearer.as_ref(), token.as_deref()).await,
+        Ok(token) => state.caller(origin.bearer.as_ref(), token.as_deref()).await,
         Err(_) => Ok(Caller::Nobody),
     };
     let (caller, found) = match caller {
         Ok(caller) => (Arc::new(caller), token.map(drop)),
         Err(error) => (Arc::new(Caller::Nobody), Err(error)),
     };
+    caller.keep_connection(&origin);
     let about = about(&arguments);
-    let call = Call { state: Arc::clone(state), caller: Arc::clone(&caller), bearer, gone };
+    let call = Call { state: Arc::clone(state), caller: Arc::clone(&caller), bearer: origin.bearer, gone };
     let outcome = match found.and_then(|()| admitted(name, &caller)) {
         Ok(entry) => (entry.run)(arguments, call).await,
         Err(error) => Err(error),

@@ -4,28 +4,29 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
+use tower_service::Service as _;
+
+use crate::connections::{Connections, Places};
+use crate::request_body::RequestBody;
 
 /// Browsers know that every name below `localhost` is this machine.
 const OWN_NAME: &str = "saihai.localhost";
 
 /// A client that takes longer to say what it wants is gone.
 const HEADER_TIME: Duration = Duration::from_secs(30);
-
-/// Connections at once; more wait until others have ended.
-const MOST_CONNECTIONS: usize = 512;
 
 /// An address: `HOST:PORT`, where port 0 is any free one, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ enum Listener {
 }
 
 /// Either kind of connection.
-type Connection = Either<TcpStream, UnixStream>;
+type Stream = Either<TcpStream, UnixStream>;
 
 /// A server that listens. It serves nobody before [`HttpServer::serve`].
 pub struct HttpServer {
@@ -147,18 +148,31 @@ impl HttpServer {
     pub async fn serve(self) {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
-        let (served, room) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
+        let (served, connections) = (GracefulShutdown::new(), Connections::new(Places::of_this_process()));
         loop {
-            let (stream, place) = tokio::select! {
-                arrived = self.listener.accept(&room) => arrived,
+            let stream = tokio::select! {
+                arrived = self.listener.accept() => arrived,
                 () = self.shutdown.cancelled() => break,
             };
-            let service = TowerToHyperService::new(self.router.clone());
-            let connection = served.watch(http.serve_connection(TokioIo::new(stream), service));
+            let connection = connections.enter();
+            let (router, place) = (self.router.clone(), connection.clone());
+            let service = service_fn(move |request: Request<Incoming>| {
+                let (mut router, place) = (router.clone(), place.clone());
+                async move {
+                    let mut request = request.map(|body| RequestBody::new(body, place.clone()));
+                    request.extensions_mut().insert(place.clone());
+                    let response = router.call(request).await;
+                    place.answering(false);
+                    response
+                }
+            });
+            let serving = served.watch(http.serve_connection(TokioIo::new(stream), service));
             tokio::spawn(async move {
                 // A connection that breaks off ends only itself.
-                let _ = connection.await;
-                drop(place);
+                tokio::select! {
+                    _ = serving => {}
+                    () = connection.closed() => {}
+                }
             });
         }
         served.shutdown().await;
@@ -169,20 +183,19 @@ impl HttpServer {
 }
 
 impl Listener {
-    /// The next connection, when there is room for one.
-    async fn accept(&self, room: &Arc<Semaphore>) -> (Connection, Option<OwnedSemaphorePermit>) {
-        let place = Arc::clone(room).acquire_owned().await.ok();
+    /// The next connection.
+    async fn accept(&self) -> Stream {
         loop {
             let arrived = match self {
                 Self::Tcp { listener, .. } => listener.accept().await.map(|(stream, _)| {
                     // Without this, answers in two packets wait 40 ms for the client's acknowledgement.
                     let _ = stream.set_nodelay(true);
-                    Connection::Left(stream)
+                    Stream::Left(stream)
                 }),
-                Self::Unix { listener, .. } => listener.accept().await.map(|(stream, _)| Connection::Right(stream)),
+                Self::Unix { listener, .. } => listener.accept().await.map(|(stream, _)| Stream::Right(stream)),
             };
             match arrived {
-                Ok(stream) => return (stream, place),
+                Ok(stream) => return stream,
                 Err(error) => {
                     tracing::warn!(%error, "a connection was not accepted");
                     tokio::time::sleep(Duration::from_millis(100)).await;

@@ -5,13 +5,16 @@
 //! and what is said about it, is decided by the board.
 
 mod attempt_limiter;
+mod connections;
 mod http_server;
 mod local_files;
 mod project_follower;
+mod request_body;
 mod state;
 mod workspace_provider;
 
 pub use attempt_limiter::AttemptLimiter;
+pub use connections::{Connection, TooManyConnections};
 pub use http_server::{HttpServer, Listen, ListenError};
 pub use local_files::{Diff, LocalFiles, LogFrom, LogPage};
 pub use project_follower::ProjectFollower;

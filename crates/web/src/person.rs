@@ -5,6 +5,7 @@ use board::{Actor, Language, Refusal, Role, Token, TokenId, TokenUse};
 use control::{ControlError, token_hash};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
+use server::Connection;
 
 use super::AppState;
 use super::problem::Problem;
@@ -29,6 +30,8 @@ pub(crate) struct Person {
     pub(crate) language: Language,
     pub(crate) token: TokenId,
     pub(crate) used_as: TokenUse,
+    /// Its connection cannot be lost to others. It can if this token has too many.
+    pub(crate) has_place: bool,
     /// What its pages must send with every change; it cannot be known to other sites.
     pub(crate) csrf: String,
 }
@@ -41,6 +44,7 @@ impl Person {
             language: language_of(headers),
             token: token.id.clone(),
             used_as: token.used_as,
+            has_place: true,
             csrf: token_hash(&format!("csrf {secret}")).0,
         }
     }
@@ -88,7 +92,10 @@ impl FromRequestParts<AppState> for Person {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
-        let person = state.person(&parts.headers).await?;
+        let mut person = state.person(&parts.headers).await?;
+        if let Some(connection) = parts.extensions.get::<Connection>() {
+            person.has_place = connection.authenticated(|| person.token.clone()).is_ok();
+        }
         let sent = parts.headers.get("x-csrf-token").is_some_and(|sent| sent.as_bytes() == person.csrf.as_bytes());
         if person.used_as == TokenUse::Browser && !parts.method.is_safe() && !sent {
             return Err(Problem::new(

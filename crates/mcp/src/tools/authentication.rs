@@ -55,6 +55,9 @@ impl ToolHandler for Authenticate {
     }
 }
 
+/// How long whoever has guessed a few times waits for each answer.
+const GUESSED: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// An agent that there is.
 struct KnownAgent {
     project: Project,
@@ -74,21 +77,30 @@ impl Authenticate {
         };
         let known = state.known(self.project_id.as_deref(), &agent).await?;
         let whose = known.as_ref().map(|known| (known.project_id.clone(), known.agent.id().clone()));
-        let tried = state.attempts.attempt(&whose, state.server.now());
-        tried.map_err(|seconds| refuse(RefusalReason::TooManyTries { seconds }))?;
         let hash = known.as_ref().and_then(|known| known.agent.passkey.clone());
+        let turn = state.passkey_checks.acquire().await;
         // Slow on purpose, so not on a thread of the runtime; and just as slow if there is no such agent.
         let matching = tokio::task::spawn_blocking(move || match hash {
             Some(hash) => passkey_matches(&passkey, &hash),
             None => passkey_hash(&passkey).is_err(),
         });
-        let known =
-            known.filter(|known| known.agent.passkey.is_some()).ok_or_else(|| refuse(RefusalReason::WrongPasskey));
-        if !matching.await.unwrap_or(false) {
-            return Err(refuse(RefusalReason::WrongPasskey));
+        let matching = matching.await;
+        drop(turn);
+        let known = known.filter(|known| known.agent.passkey.is_some());
+        match (matching, known) {
+            (Ok(true), Some(known)) => {
+                state.attempts.succeeded(&whose);
+                Ok(known)
+            }
+            // Only wrong ones are counted, so nobody can lock out the right one by guessing.
+            _ => match state.attempts.attempt(&whose, state.server.now()) {
+                Ok(()) => Err(refuse(RefusalReason::WrongPasskey)),
+                Err(seconds) => {
+                    tokio::time::sleep(GUESSED).await;
+                    Err(refuse(RefusalReason::TooManyTries { seconds }))
+                }
+            },
         }
-        state.attempts.succeeded(&whose);
-        known
     }
 }
 

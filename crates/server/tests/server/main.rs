@@ -5,6 +5,7 @@
 mod api;
 mod attached;
 mod clients;
+mod crowded;
 mod garbage;
 mod hostile;
 mod http_server;

@@ -13,7 +13,7 @@ use board::wire;
 use board::{Board, ProjectId, Refusal, RefusalReason, Seq};
 use control::Project;
 use futures::stream::{self, Stream};
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use server::ProjectFollower;
 use utoipa::IntoParams;
@@ -102,6 +102,14 @@ pub(super) async fn events(
     headers: HeaderMap,
     Query(wanted): Query<StreamQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Problem> {
+    if !person.has_place {
+        return Err(Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_connections",
+            person.say("This login has too many open connections.", "このログインの接続が多すぎます。"),
+            person.say("Close some of its pages or programs.", "いくつかのページやプログラムを閉じてください。"),
+        ));
+    }
     let named = headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty());
     let named = named.or(wanted.after.as_deref());
     let named_cursor = named.map(str::parse::<StreamCursor>).transpose().map_err(|()| no_such_event())?;

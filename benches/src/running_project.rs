@@ -58,7 +58,8 @@ impl RunningProject {
         project.submit(owner(), define).await?;
         let paths = RunnerPaths::new(&root, &id);
         let user = runner::clients::User::default();
-        let host = RunnerHost { project: id, repository: repository.clone(), paths, user };
+        let host =
+            RunnerHost { project: id, began: project.board().began, repository: repository.clone(), paths, user };
         let options = Options {
             max_parallel: Some(parallel as usize),
             disk_floor: 0,

@@ -22,6 +22,8 @@ use crate::{Actor, Agent, AgentId, MessageId, Party, SecretHash, Seq, SessionId,
 pub struct Board {
     /// The last event folded in.
     pub seq: Seq,
+    /// When its first event was written. A board that was lost and made anew has another, so it tells their lives apart.
+    pub began: Timestamp,
     pub settings: Arc<Settings>,
     /// The event that last changed the settings; 0 before the first.
     pub configured: Seq,
@@ -45,6 +47,7 @@ impl Board {
     pub fn new(settings: Settings) -> Self {
         Self {
             seq: 0,
+            began: Timestamp(0),
             settings: Arc::new(settings),
             configured: 0,
             paused: false,

@@ -16,4 +16,4 @@ pub use background::AsyncGit;
 pub use command::Git;
 pub use error::GitError;
 pub use queries::Layout;
-pub use refs::{TaskRefs, branch_ref};
+pub use refs::{RefNamespace, TaskRefs, branch_ref};

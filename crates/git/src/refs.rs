@@ -1,21 +1,36 @@
-//! How are our refs in the user's repository named? Nobody else writes below `refs/saihai/`.
+//! How are our refs in the user's repository named? Nobody else writes below `refs/saihai/`, but other boards may: one of
+//! another installation, or an earlier one of the same project that was lost. They must never meet.
 
 use std::fmt::Display;
+
+/// Where the refs of one board are: `refs/saihai/BEGAN/PROJECT/`. When a board began tells it from all others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefNamespace {
+    prefix: String,
+}
+
+impl RefNamespace {
+    /// By the project's id, and the time at which its board began in milliseconds.
+    pub fn new(began: i64, project: impl Display) -> Self {
+        Self { prefix: format!("refs/saihai/{began}/{project}") }
+    }
+
+    /// By the task's id as it is shown, such as `tsk_12`.
+    pub fn task(&self, task: impl Display) -> TaskRefs {
+        TaskRefs { prefix: self.prefix.clone(), task: task.to_string() }
+    }
+}
 
 /// The refs of one task. They keep its commits alive, whatever the user's own branches do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRefs {
+    prefix: String,
     task: String,
 }
 
 impl TaskRefs {
-    /// By the task's id as it is shown, such as `tsk_12`.
-    pub fn of(task: impl Display) -> Self {
-        Self { task: task.to_string() }
-    }
-
     fn named(&self, kind: &str) -> String {
-        format!("refs/saihai/{kind}/{}", self.task)
+        format!("{}/{kind}/{}", self.prefix, self.task)
     }
 
     /// The commit where the work begins.

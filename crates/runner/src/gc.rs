@@ -6,7 +6,7 @@ use std::time::Duration;
 use board::{Isolation, SessionId, Settings, Span, Status, TaskId, Timestamp};
 use dispatch::{Inventory, TaskRecord};
 use git::merged::{Placement, TaskWork, placement};
-use git::{AsyncGit, TaskRefs, branch_ref};
+use git::{AsyncGit, branch_ref};
 
 use crate::host::RunnerHost;
 use crate::shim::{Shim, ShimState, StopReason};
@@ -170,7 +170,7 @@ async fn branch(host: &RunnerHost, settings: &Settings, id: TaskId, task: &TaskR
     let name = task.branch.clone()?;
     let commit = main.commit(&branch_ref(&name)).await?;
     let target = main.commit(&branch_ref(&settings.target_branch)).await?;
-    let refs = TaskRefs::of(id);
+    let refs = host.refs(id);
     let left_there = main.commit(&refs.work()).await.as_ref() == Some(&commit);
     let base = task.base.clone();
     let (tip, branch) = (commit.clone(), Some(name.clone()));
@@ -196,7 +196,7 @@ pub async fn remove(host: &RunnerHost, isolation: Isolation, found: &GcFinding) 
         Leftover::Branch { task, name, commit } => {
             let main = AsyncGit::in_repository(&host.repository);
             main.run(&["update-ref", "-d", &branch_ref(name), commit]).await.map_err(|error| error.to_string())?;
-            let refs = TaskRefs::of(task);
+            let refs = host.refs(*task);
             for reference in [refs.work(), refs.base()] {
                 let _ = main.run(&["update-ref", "-d", &reference]).await;
             }

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{ProjectId, Sandbox, Settings};
+use board::{ProjectId, Sandbox, Settings, TaskId, Timestamp};
+use git::{RefNamespace, TaskRefs};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +20,8 @@ use crate::toolchains::Toolchains;
 #[derive(Clone, Debug)]
 pub struct RunnerHost {
     pub project: ProjectId,
+    /// When the project's board began.
+    pub began: Timestamp,
     pub repository: PathBuf,
     pub paths: RunnerPaths,
     pub user: User,
@@ -87,6 +90,11 @@ impl SandboxJob<'_> {
 }
 
 impl RunnerHost {
+    /// The refs of a task in the user's repository (R1).
+    pub(crate) fn refs(&self, task: TaskId) -> TaskRefs {
+        RefNamespace::new(self.began.0, &self.project).task(task)
+    }
+
     /// The marker of processes that work for a task. The project's path is part of it, so that no two
     /// projects or homes share one.
     pub(crate) fn spawn_marker(&self, task: board::TaskId) -> String {
@@ -188,7 +196,8 @@ async fn try_layers(layers: &[Layer]) -> Result<(), String> {
     let scratch = scratch.path();
     let project: ProjectId = "probe".parse().map_err(|error: board::BadId| error.to_string())?;
     let paths = RunnerPaths::new(scratch, &project);
-    let host = RunnerHost { project, repository: scratch.to_owned(), paths, user: User::default() };
+    let host =
+        RunnerHost { project, began: Timestamp(0), repository: scratch.to_owned(), paths, user: User::default() };
     let without = Layer::ALL.into_iter().filter(|layer| !layers.contains(layer)).collect();
     let job = SandboxJob {
         spawn: &format!("probe:{}", scratch.display()),

@@ -41,7 +41,11 @@ impl TrialHost {
     pub fn new(project: ProjectId, repository: PathBuf, user: User, settings: Settings) -> io::Result<Self> {
         let scratch = tempfile::Builder::new().prefix("saihai-doctor-").tempdir()?;
         let paths = RunnerPaths::new(scratch.path(), &project);
-        Ok(Self { host: RunnerHost { project, repository, paths, user }, settings, scratch })
+        Ok(Self {
+            host: RunnerHost { project, began: board::Timestamp(0), repository, paths, user },
+            settings,
+            scratch,
+        })
     }
 
     /// Asks a program for its version.

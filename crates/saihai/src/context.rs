@@ -96,7 +96,7 @@ impl Context {
     /// Finds and opens the project: the one that was named, or the one around the current directory.
     pub(crate) async fn open_for(&self, lifetime: ProcessLifetime) -> Result<OpenProject, Failure> {
         if !self.store_path().exists() {
-            return Err(self.not_initialised());
+            return Err(self.not_initialised(&Installation::default()));
         }
         let control = self.control(lifetime)?;
         let installation = self.installation(&control).await?.state();
@@ -138,13 +138,30 @@ impl Context {
             }
             None => {
                 let here = std::env::current_dir().unwrap_or_default();
-                project_containing(installation, &here).ok_or_else(|| self.not_initialised())?
+                project_containing(installation, &here).ok_or_else(|| self.not_initialised(installation))?
             }
         };
         Ok((found.id.clone(), PathBuf::from(&found.path)))
     }
 
-    fn not_initialised(&self) -> Failure {
+    fn not_initialised(&self, installation: &Installation) -> Failure {
+        // Projects have left their files, and the store knows of none of them.
+        let left = std::fs::read_dir(self.home.join("projects")).is_ok_and(|mut projects| projects.next().is_some());
+        if left && installation.projects.is_empty() {
+            let store = self.store_path();
+            return Failure::new(
+                CliExit::Store,
+                "store",
+                self.say(
+                    format!("The store {} is empty or missing, though projects have worked here.", store.display()),
+                    format!("ストア {} が空か存在しませんが、プロジェクトのファイルは残っています。", store.display()),
+                ),
+                self.say(
+                    "Put it back from a backup; or begin anew with `saihai init`, which leaves these files alone.",
+                    "バックアップから復元してください。新しく始める場合は `saihai init`（残ったファイルはそのままです）。",
+                ),
+            );
+        }
         Failure::new(
             CliExit::Configuration,
             "not_initialised",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use board::{Board, Merge, ProjectId, RunnerView, SessionId, Task};
 use git::merged;
-use git::{Git, TaskRefs, branch_ref};
+use git::{Git, RefNamespace, TaskRefs, branch_ref};
 use runner::RunnerPaths;
 use runner::shim::SessionLog;
 use server::{Diff, LocalFiles, LogFrom, LogPage};
@@ -44,7 +44,7 @@ impl LocalFiles for LocalFilesOnDisk {
             Some(Merge::Merged { commit }) => git.diff(&format!("{commit}^1"), commit, most + 1).ok(),
             Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. }) | None => {
                 let target = branch_ref(&board.settings.target_branch);
-                let work = [TaskRefs::of(task.id).work(), branch_ref(&task.branch_name())];
+                let work = [refs_of(board, task).work(), branch_ref(&task.branch_name())];
                 let changes = |work: &String| git.diff(&git.fork(&target, work)?, work, most + 1).ok();
                 work.iter().find_map(|work| changes(work).filter(|text| !text.is_empty()))
             }
@@ -66,10 +66,14 @@ pub(crate) fn runner_view(paths: &RunnerPaths) -> RunnerView {
     status.map_or(RunnerView::Unknown, RunnerView::Present)
 }
 
+fn refs_of(board: &Board, task: &Task) -> TaskRefs {
+    RefNamespace::new(board.began.0, &board.settings.id).task(task.id)
+}
+
 /// Is the work of the task's branch in the target branch?
 pub(crate) fn is_merged(repository: &Path, board: &Board, task: &Task) -> bool {
     let (git, target) = (Git::for_command_line(repository), &board.settings.target_branch);
     let placement =
-        merged::of_branch(&git, &task.branch_name(), task.base_commit.as_deref(), target, TaskRefs::of(task.id));
+        merged::of_branch(&git, &task.branch_name(), task.base_commit.as_deref(), target, refs_of(board, task));
     placement.is_ok_and(|placement| placement.is_in_target())
 }

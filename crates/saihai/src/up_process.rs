@@ -110,7 +110,8 @@ impl UpProcess {
         let http_server = with_routes(http_server, &server, &web);
         let _ = std::fs::write(paths.address(), http_server.url());
         let registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
-        let host = RunnerHost { project: id, repository: path, paths, user: current_user() };
+        let host =
+            RunnerHost { project: id, began: project.board().began, repository: path, paths, user: current_user() };
         let dispatch = Arc::new(LocalDispatch::new(project.clone(), runner_id(&context.home)?));
         let runner_options = Options {
             max_parallel: options.max_parallel,

@@ -66,6 +66,10 @@ pub enum StoreError {
     #[error("cannot open the store {location}: {source}")]
     Unavailable { location: String, source: Cause },
 
+    /// The file is not the one that was opened any more. What was written since is in a file that nobody finds.
+    #[error("the store {location} was removed or replaced while it was in use")]
+    Replaced { location: String },
+
     /// Others kept the store for longer than we are willing to wait.
     #[error("the store was busy for {} s", waited.as_secs())]
     Busy { waited: Duration },
@@ -95,6 +99,7 @@ impl StoreError {
             Self::Unavailable { .. } => {
                 "Check the path and its permissions, or set SAIHAI_HOME to a directory you can write to."
             }
+            Self::Replaced { .. } => "Stop every saihai process, put the store back from a backup, and start again.",
             Self::Busy { .. } => {
                 "Run the command again; if it repeats, see which process holds the store with `saihai doctor`."
             }

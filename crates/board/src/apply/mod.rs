@@ -17,6 +17,9 @@ use crate::{Actor, AgentId, MessageId, SessionId, TaskId, Timestamp};
 /// Folds one event into the board. It never fails and decides nothing: an event about a task or session
 /// that does not exist changes nothing but the sequence number.
 pub fn apply(board: &mut Board, event: &Event) {
+    if board.seq == 0 {
+        board.began = event.at;
+    }
     board.seq += 1;
     let mut fold = Fold { board, event };
     fold.count_call();

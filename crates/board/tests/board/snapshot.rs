@@ -7,7 +7,7 @@ use crate::team::{Team, failing_check, writing};
 use crate::world::{owner, project};
 
 /// The format, the length and the FNV-1a hash of the snapshot of a fixed board.
-const PINNED: (u32, usize, u64) = (9, 2003, 8551831536900806013);
+const PINNED: (u32, usize, u64) = (9, 2009, 7342819984523457311);
 
 /// A board with something in every one of its parts.
 fn fixed() -> Board {

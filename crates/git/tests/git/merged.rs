@@ -8,7 +8,7 @@ use crate::scratch::Scratch;
 const BRANCH: &str = "task-1";
 
 fn refs() -> TaskRefs {
-    TaskRefs::of("tsk_1")
+    git::RefNamespace::new(1, "shop").task("tsk_1")
 }
 
 fn found(commit: impl Into<String>, found_by: FoundBy) -> Placement {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use board::{AgentSpec, EndReason, Fact, Isolation, Mode, Rejection, Settings, SpawnId};
 use dispatch::{NewSecret, TaskBrief, WorkOrder, WorkspaceOrder};
-use git::{AsyncGit, TaskRefs, branch_ref};
+use git::{AsyncGit, branch_ref};
 
 use super::reporter::FactNumbers;
 use super::{Inner, logins};
@@ -196,7 +196,7 @@ impl Inner {
     ) -> Result<TaskWorkspace, LaunchError> {
         let WorkspaceOrder { agent: spec, task, settings } = order;
         let main = AsyncGit::in_repository(&self.host.repository);
-        let (root, refs) = (self.host.paths.workspace(task.id), TaskRefs::of(task.id));
+        let (root, refs) = (self.host.paths.workspace(task.id), self.host.refs(task.id));
         let isolation = settings.isolation;
         let target_name = &settings.target_branch;
         let mut known = main.refs(&[&branch_ref(target_name), &refs.work()]).await?;

@@ -57,7 +57,7 @@ impl Examiner<'_> {
     }
 
     fn refs(&self) -> TaskRefs {
-        TaskRefs::of(self.order.task.id)
+        self.host.refs(self.order.task.id)
     }
 
     fn target_ref(&self) -> String {

@@ -82,7 +82,7 @@ async fn run(failure: Failure) -> Result<(), RunnerError> {
     let project = "shop".parse().unwrap();
     let paths = RunnerPaths::new(home.path(), &project);
     let user = User { home: home.path().to_owned(), env: std::collections::BTreeMap::new() };
-    let host = RunnerHost { project, repository: home.path().to_owned(), paths, user };
+    let host = RunnerHost { project, began: board::Timestamp(0), repository: home.path().to_owned(), paths, user };
     let options = Options {
         max_parallel: Some(1),
         disk_floor: 0,

@@ -33,9 +33,10 @@ impl Gc {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let paths = RunnerPaths::new(&context.home, &opened.id);
-        let host =
-            RunnerHost { project: opened.id.clone(), repository: opened.path.clone(), paths, user: current_user() };
-        let inventory = Inventory::from(&*opened.board());
+        let board = opened.board();
+        let (project, repository) = (opened.id.clone(), opened.path.clone());
+        let host = RunnerHost { project, began: board.began, repository, paths, user: current_user() };
+        let inventory = Inventory::from(&*board);
         let found = find(&host, &inventory, opened.now()).await;
         let removals = found.iter().filter(|found| found.remove).count();
         if !self.dry_run && removals > 0 && !self.yes {

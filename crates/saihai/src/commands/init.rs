@@ -174,6 +174,9 @@ pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Resu
         let add = InstallationCommand::AddProject { id: id.clone(), path: path.to_owned() };
         match installation.submit(owner(), add).await {
             Ok(receipt) => {
+                if !receipt.events.is_empty() {
+                    set_aside_leftovers(&context.home, &id)?;
+                }
                 // Somebody may have registered the same path meanwhile, under another id.
                 let id = receipt.after.project_at(path).map_or(id, |known| known.id.clone());
                 return context.open_project(control, id, root.to_owned()).await;
@@ -183,4 +186,21 @@ pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Resu
         }
     }
     unreachable!("there is always another number")
+}
+
+/// A project that is new to the store may have files from a store that was lost: sessions and workspaces under the same
+/// numbers. They are kept under another name, so that nobody takes them for the new ones.
+fn set_aside_leftovers(home: &Path, id: &ProjectId) -> Result<(), Failure> {
+    let left = home.join("projects").join(id.as_str());
+    if !left.exists() {
+        return Ok(());
+    }
+    let aside = (1..).map(|number| left.with_file_name(format!("{id}.lost-{number}"))).find(|path| !path.exists());
+    let moved = aside.map_or(Ok(()), |aside| std::fs::rename(&left, aside));
+    moved.map_err(|error| {
+        Failure::failed(
+            format!("cannot move {} aside: {error}", left.display()),
+            "Move or remove it, and run the command again.",
+        )
+    })
 }

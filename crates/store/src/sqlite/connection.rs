@@ -21,6 +21,8 @@ const MAX_IDLE: usize = 4;
 /// Connections to one file, opened as they are needed.
 pub(super) struct Pool {
     path: PathBuf,
+    /// Which file it was when it was opened.
+    file: FileIdentity,
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -28,15 +30,26 @@ impl Pool {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let mut conn = connect(path).map_err(|error| failure(path, error))?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
-        Ok(Self { path: path.into(), idle: Mutex::new(vec![conn]) })
+        let file =
+            FileIdentity::of(path).ok_or_else(|| StoreError::Replaced { location: path.display().to_string() })?;
+        Ok(Self { path: path.into(), file, idle: Mutex::new(vec![conn]) })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Is the file still the one that was opened? SQLite would go on with a file that was removed.
+    pub(super) fn check_file(&self) -> Result<(), StoreError> {
+        match FileIdentity::of(&self.path) {
+            Some(found) if found == self.file => Ok(()),
+            Some(_) | None => Err(StoreError::Replaced { location: self.path.display().to_string() }),
+        }
+    }
+
     /// A connection that the caller keeps.
     pub(super) fn take(&self) -> Result<Connection, StoreError> {
+        self.check_file()?;
         let idle = self.idle().pop();
         idle.map_or_else(|| connect(&self.path), Ok).map_err(|error| self.failure(error))
     }
@@ -58,6 +71,19 @@ impl Pool {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().expect("nobody panics with the lock")
+    }
+}
+
+/// Device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileIdentity(u64, u64);
+
+impl FileIdentity {
+    /// `None` if there is none, or it was emptied: a store never is.
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = path.metadata().ok().filter(|found| found.len() > 0)?;
+        Some(Self(found.dev(), found.ino()))
     }
 }
 

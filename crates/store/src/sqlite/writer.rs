@@ -117,6 +117,8 @@ impl WriterThread {
     fn commit(&mut self, jobs: &[Job]) -> Result<Vec<Outcome>, StoreError> {
         let mut conn = self.conn.take().map_or_else(|| self.pool.take(), Ok)?;
         let outcomes = commit(&mut conn, jobs).map_err(|error| self.pool.failure(error))?;
+        // Nobody is told that something is kept which is nowhere.
+        self.pool.check_file()?;
         self.heads.refresh(&conn);
         self.conn = Some(conn);
         Ok(outcomes)

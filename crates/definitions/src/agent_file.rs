@@ -133,7 +133,14 @@ fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
         (Some(Client::Command), Some(words)) if words.first().is_none_or(|word| word.trim().is_empty()) => {
             fields.report.at(location, "`command` names no program");
         }
-        (Some(Client::Command), _) => {}
+        (Some(Client::Command), Some(words)) => {
+            for unknown in words.iter().filter_map(|word| unknown_placeholder(word)) {
+                let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
+                let message = format!("`command` has `{{{unknown}}}`, which nothing is put in for");
+                fields.report.hinted(location, message, format!("what there is: {known}"));
+            }
+        }
+        (Some(Client::Command), None) => {}
         (Some(client @ (Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode)), _) => {
             if fields.has("command") {
                 let message = format!("`command` is for `client: command`, and the client is `{client}`");
@@ -142,6 +149,17 @@ fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
         }
     }
     command.unwrap_or_default()
+}
+
+/// What is put into the arguments of a `command`.
+const PLACEHOLDERS: [&str; 6] = ["prompt_file", "prompt", "workspace", "model", "mcp_url", "agent"];
+
+/// A word that was meant to be replaced, and will not be. Braces inside of scripts are the script's own.
+fn unknown_placeholder(word: &str) -> Option<&str> {
+    let value = word.rsplit_once('=').map_or(word, |(_, value)| value);
+    let name = value.strip_prefix('{')?.strip_suffix('}')?;
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+    (is_name && !PLACEHOLDERS.contains(&name)).then_some(name)
 }
 
 /// The file's name and the text of the prompt.

@@ -1,6 +1,7 @@
 //! Which texts are durations, patterns, branches, lines? Each answer is the value or what is wrong.
 
 use board::EnvNames;
+use ignore::gitignore::GitignoreBuilder;
 use std::ops::RangeInclusive;
 
 const YEAR: u64 = 365 * 86_400;
@@ -66,6 +67,8 @@ pub(crate) fn pattern(text: &str) -> Result<(), String> {
         Err(format!("has a pattern that is a comment, `{text}`: write `\\{text}`"))
     } else if text.trim_start_matches('!').split('/').any(|part| part == "..") {
         Err(format!("has a pattern that leads out of the repository, `{text}`"))
+    } else if let Err(error) = GitignoreBuilder::new("").add_line(None, text) {
+        Err(format!("has a pattern that means nothing, `{text}`: {error}"))
     } else {
         Ok(())
     }

@@ -14,7 +14,7 @@ const PROMPT: &str = "Write code.\n";
 fn line() -> BoxedStrategy<String> {
     prop_oneof![
         "\\PC{1,100}",
-        select(vec!["true", "~", "1e3", "- x", "a: b", "{a}", "*x", "&x", "'", "\"", "# x", "0x1F", "no", "|", ">-"])
+        select(vec!["true", "~", "1e3", "- x", "a: b", "{A}", "*x", "&x", "'", "\"", "# x", "0x1F", "no", "|", ">-"])
             .prop_map(str::to_owned),
     ]
     .prop_filter("not blank", |text| !text.trim().is_empty() && !text.chars().any(char::is_control))

@@ -1,13 +1,13 @@
 //! How do the files of `.saihai/` reach the board? Declaratively: applying them twice changes nothing.
 
-use board::{AgentId, EventKind, Language};
+use board::{AgentId, EventKind, Language, Settings};
 use control::NewDefinitions;
 use definitions::Definitions;
 use git::Git;
 use serde::Serialize;
 
 use crate::context::OpenProject;
-use crate::failure::Failure;
+use crate::failure::{CliExit, Failure};
 
 /// What applying the definitions changed.
 #[derive(Debug, Default, Serialize)]
@@ -39,7 +39,49 @@ fn read(opened: &OpenProject) -> Result<NewDefinitions, Failure> {
     let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
     let (language, branch) = fallback_settings(opened);
     let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
+    check_repository(opened, &settings)?;
     Ok(NewDefinitions { settings, agents: definitions.agents, env: definitions.env })
+}
+
+/// What the settings name has to be there.
+fn check_repository(opened: &OpenProject, settings: &Settings) -> Result<(), Failure> {
+    let wrong =
+        |message: String, hint: &str| Err(Failure::new(CliExit::Configuration, "bad_configuration", message, hint));
+    let git = Git::for_command_line(&opened.path);
+    let target = &settings.target_branch;
+    // A repository without a commit has no branch yet, only the name of its first one.
+    let unborn = git.commit("HEAD").is_none() && git.current_branch().as_ref() == Some(target);
+    if git.branch_commit(target).is_none() && !unborn {
+        let hint = "Make the branch, or correct `target_branch` in .saihai/config.yaml; nothing was changed.";
+        return wrong(format!("There is no branch {target} to merge into."), hint);
+    }
+    match settings.sandbox_read.iter().find(|path| !opened.path.join(path).exists()) {
+        Some(missing) => wrong(
+            format!("`sandbox.read` names {missing}, which is not there."),
+            "Correct it in .saihai/config.yaml; paths are relative to the repository. Nothing was changed.",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Agents begin with the target's last commit, so there has to be one.
+pub(crate) fn check_first_commit(opened: &OpenProject) -> Result<(), Failure> {
+    let target = &opened.board().settings.target_branch;
+    if Git::for_command_line(&opened.path).branch_commit(target).is_some() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        CliExit::Configuration,
+        "bad_configuration",
+        opened.say(
+            format!("The branch {target} has no commit yet, and agents begin with its last one."),
+            format!("ブランチ {target} にまだコミットがありません。エージェントは最後のコミットから始めます。"),
+        ),
+        opened.say(
+            "Make a first commit, with .saihai/ in it, and run the command again.",
+            "最初のコミットを（.saihai/ を含めて）作成してから、もう一度実行してください。",
+        ),
+    ))
 }
 
 /// Language and branch where the files set none. They are chosen at the first apply and then kept, so

@@ -133,6 +133,20 @@ fn repository(context: &Context, directory: &Path) -> Result<PathBuf, Failure> {
     if git.version().is_none() {
         return Err(Failure::failed("git was not found.", "Install git and run the command again."));
     }
+    if git.run(&["rev-parse", "--is-bare-repository"]).is_ok_and(|answer| answer == "true") {
+        return Err(Failure::new(
+            CliExit::Configuration,
+            "not_initialised",
+            context.say(
+                format!("{} is a bare repository, and definitions live in a working tree.", directory.display()),
+                format!("{} はベアリポジトリです。定義を置く作業ツリーが必要です。", directory.display()),
+            ),
+            context.say(
+                "Clone it, and run `saihai init` in the clone.",
+                "クローンして、その中で `saihai init` を実行してください。",
+            ),
+        ));
+    }
     let root = git.root().ok_or_else(|| {
         Failure::new(
             CliExit::Configuration,

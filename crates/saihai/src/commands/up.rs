@@ -42,6 +42,7 @@ impl Up {
         let opened = context.open_for(ProcessLifetime::LongLived).await?;
         let language = opened.language;
         let applied = super::apply_definitions::apply(&opened).await?;
+        super::apply_definitions::check_first_commit(&opened)?;
         if context.format == Format::Text && !applied.lines().is_empty() {
             let changes = applied.lines().join(", ");
             write_stderr(

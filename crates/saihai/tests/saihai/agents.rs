@@ -128,3 +128,45 @@ fn a_passkey_is_never_in_the_log() {
     }
     assert!(!store.windows(passkey.len()).any(|window| window == passkey.as_bytes()));
 }
+
+/// R8, R2: what cannot work is refused before anything changes, with the next step.
+#[test]
+fn what_cannot_work_is_refused_by_apply() {
+    let world = World::new();
+    let refused = |file: &str, text: &str, said: &str| {
+        let before = world.read(file);
+        world.write(file, text);
+        let failure = world.refused(3, &["agent", "apply"]);
+        assert!(failure["message"].as_str().unwrap().contains(said), "{failure}");
+        world.write(file, before);
+    };
+    let config = ".saihai/config.yaml";
+    refused(config, "target_branch: nowhere\n", "There is no branch nowhere to merge into.");
+    refused(
+        config,
+        "sandbox: {mode: strict, read: [../tools]}\n",
+        "`sandbox.read` names ../tools, which is not there.",
+    );
+    refused(config, "dod: {protect: ['{a']}\n", "has a pattern that means nothing, `{a`");
+    let agent = |command: &str| format!("id: coder\nparent: lead\nclient: command\ncommand: {command}\n");
+    let coder = ".saihai/agents/coder.yaml";
+    refused(coder, &agent("[my-agent, '{promt_file}']"), "`command` has `{promt_file}`, which nothing is put in for");
+    refused(coder, &agent("[my-agent, '--model={modell}']"), "`{modell}`");
+    world.write(coder, agent("[sh, -c, 'awk ''{print}'' x; echo ${y} {a,b}', '--p={prompt_file}', '{}']"));
+    assert_eq!(world.ok(&["agent", "apply"]), "~ coder");
+}
+
+/// W13, W14: a bare repository, and one without a commit, are told as what they are.
+#[test]
+fn repositories_that_agents_cannot_begin_in_are_named() {
+    let world = World::bare();
+    world.git(&["init", "--quiet", "--bare", "."]);
+    let bare = world.refused(3, &["init"]);
+    assert!(bare["message"].as_str().unwrap().contains("is a bare repository"), "{bare}");
+
+    let world = World::bare();
+    world.git(&["init", "--quiet", "--initial-branch", "main", "."]);
+    world.ok(&["init"]);
+    let empty = world.refused(3, &["up", "--listen", "127.0.0.1:0"]);
+    assert!(empty["message"].as_str().unwrap().contains("has no commit yet"), "{empty}");
+}

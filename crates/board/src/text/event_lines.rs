@@ -219,7 +219,8 @@ impl EventFormatter<'_> {
             Merge::Conflict { .. } | Merge::Merged { .. } => Vec::new(),
         };
         // About to be merged: what there is to say is said when it is.
-        if facts.merge == Merge::NotTried && waits.is_empty() {
+        let passed = facts.checks.iter().all(|check| check.outcome == CheckOutcome::Pass);
+        if facts.merge == Merge::NotTried && passed && waits.is_empty() {
             return lines;
         }
         for check in &facts.checks {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use board::Merge;
 use git::{AsyncGit, GitError};
 
 use super::{Examiner, VerifyError};
@@ -46,6 +47,26 @@ impl Examiner<'_> {
         Ok(if there { MoveOutcome::Moved } else { MoveOutcome::TargetChanged })
     }
 
+    /// What keeps the target from being moved to a commit, after that was tried and `files` were in the way; `None` if it is
+    /// worth trying again. Nothing is changed.
+    pub(super) async fn still_waiting(&self, target: &str, commit: &str, files: &[String]) -> Option<Merge> {
+        let tree = self.checked_out().await.ok().flatten()?;
+        let user = AsyncGit::from(git::Git::as_user(&tree));
+        let now = local_changes(&user, target, commit).await.ok()?;
+        if let Some(first) = now.first() {
+            let reason = format!("{first} in {} has changes that are not committed", tree.display());
+            return Some(Merge::Waiting { reason, files: now });
+        }
+        if !files.is_empty() {
+            return None;
+        }
+        // It was something else, such as a merge of the user's own that is not finished.
+        let _ = user.run(&["update-index", "-q", "--refresh"]).await;
+        let refused = user.run(&["read-tree", "--dry-run", "-m", "-u", target, commit]).await.err()?;
+        let GitError::Failed { message, .. } = refused else { return None };
+        Some(Merge::Waiting { reason: format!("{} cannot be moved on: {message}", tree.display()), files: now })
+    }
+
     /// The user's working tree that has the target checked out.
     async fn checked_out(&self) -> Result<Option<PathBuf>, GitError> {
         let target = self.target_ref();
@@ -83,9 +104,15 @@ impl Examiner<'_> {
             return Ok(MoveOutcome::TargetChanged);
         }
         // Ignored files are the user's too, and git overwrites them unless it is told not to.
+        // Options that the user has for merges of their own must not make another merge of this one.
+        let options = format!("branch.{}.mergeOptions=", self.order.settings.target_branch);
         let merge = [
+            "-c",
+            &options,
             "merge",
             "--ff-only",
+            "--no-squash",
+            "--no-verify-signatures",
             "--no-overwrite-ignore",
             "--quiet",
             "--no-stat",

@@ -99,13 +99,20 @@ impl Examiner<'_> {
     /// What was tested before, if it was tested on this target: then it is not tested again (V11).
     pub(crate) async fn tested_on(&self, target: &str) -> Option<WorkspaceFacts> {
         let known = self.order.known.clone()?;
+        if known.is_merged() {
+            // And only not concluded yet.
+            return Some(known);
+        }
+        let candidate = known.candidate.clone().filter(|_| known.target.as_deref() == Some(target))?;
+        self.main().commit(&candidate).await?;
         let merge = match &known.merge {
-            // Merged, and only not concluded yet.
-            Merge::Merged { .. } => return Some(known),
-            Merge::NotTried | Merge::Waiting { .. } if known.target.as_deref() == Some(target) => Merge::NotTried,
-            Merge::NotTried | Merge::Waiting { .. } | Merge::Conflict { .. } => return None,
+            // Looked at before it is tried again: to try is to tell the board, which need not know of every look.
+            Merge::Waiting { files, .. } => {
+                self.still_waiting(target, &candidate, files).await.unwrap_or(Merge::NotTried)
+            }
+            Merge::NotTried => Merge::NotTried,
+            Merge::Conflict { .. } | Merge::Merged { .. } => return None,
         };
-        self.main().commit(known.candidate.as_ref()?).await?;
         Some(WorkspaceFacts { merge, ..known })
     }
 

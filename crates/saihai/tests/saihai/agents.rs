@@ -156,7 +156,7 @@ fn what_cannot_work_is_refused_by_apply() {
     assert_eq!(world.ok(&["agent", "apply"]), "~ coder");
 }
 
-/// W13, W14: a bare repository, and one without a commit, are told as what they are.
+/// A bare repository, and one without a commit, are told as what they are.
 #[test]
 fn repositories_that_agents_cannot_begin_in_are_named() {
     let world = World::bare();

@@ -84,7 +84,7 @@ async fn a_passkey_may_be_the_bearer() {
     assert_eq!(next["action"], "report_model");
 }
 
-/// S3, S4, F113, B29: a wrong passkey, agent or project is refused alike; guessing is slowed down, and locks out neither
+/// S3, S4, F113: a wrong passkey, agent or project is refused alike; guessing is slowed down, and locks out neither
 /// the right one nor the agent of another project.
 #[tokio::test]
 async fn guessing_a_passkey_is_refused_alike_and_slows_the_guesser() {

@@ -42,7 +42,7 @@ async fn status(server: &TestServer, path: &str, bearer: &str) -> String {
     }
 }
 
-/// W3, S4, F113, B9: unfinished headers, bodies that never come, and idle connections of strangers keep nobody out; not even
+/// W3, S4, F113: unfinished headers, bodies that never come, and idle connections of strangers keep nobody out; not even
 /// those who come while it goes on.
 #[tokio::test]
 async fn strangers_who_keep_the_server_waiting_lock_nobody_out() {

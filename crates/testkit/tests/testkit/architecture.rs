@@ -55,7 +55,7 @@ const NOUNS: [&str; 24] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 19] = [
+const DECISIONS: [&str; 20] = [
     "admit",
     "answer",
     "apply",
@@ -65,6 +65,7 @@ const DECISIONS: [&str; 19] = [
     "fuel",
     "installation",
     "interrupt",
+    "judging_files",
     "legal_moves",
     "next_action",
     "readiness",

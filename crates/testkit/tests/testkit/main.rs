@@ -1,5 +1,6 @@
 //! Tests of the whole: simulated teams, and processes that are killed.
 
 mod architecture;
+mod attacks;
 mod crash;
 mod simulation;

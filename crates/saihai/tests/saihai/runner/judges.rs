@@ -23,7 +23,7 @@ fn judged(team: &Team) -> Value {
     team.until_session(1, "a verdict", |session| session["verdict"] != Value::Null)
 }
 
-/// V16, A35: an agent that replaces a protected check is judged by the target's; what it adds, removes, renames or puts in
+/// V16: an agent that replaces a protected check is judged by the target's; what it adds, removes, renames or puts in
 /// its place is undone as well while checks run.
 #[test]
 fn protected_files_are_those_of_the_target() {
@@ -60,7 +60,7 @@ fn protected_files_may_be_changed_by_honest_work() {
     up.stop();
 }
 
-/// V16, W1: without protection the work is believed, and everybody is told that it changed what judges it.
+/// V16: without protection the work is believed, and everybody is told that it changed what judges it.
 #[test]
 fn work_that_changes_its_own_judge_is_marked() {
     let team = team("touch src/bad; echo exit 0 > test.sh", &json!({}));

@@ -1,4 +1,4 @@
-//! What if the store is removed or emptied while everything runs, and begun anew (R1, W7)?
+//! What if the store is removed or emptied while everything runs, and begun anew (R1)?
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ fn remove_store(team: &Team) {
     }
 }
 
-/// E3, C11: nobody is told that something is kept which is nowhere, and the command line says what has happened.
+/// E3: nobody is told that something is kept which is nowhere, and the command line says what has happened.
 #[test]
 fn a_store_that_is_removed_or_emptied_under_a_server_is_noticed() {
     for emptied in [false, true] {

@@ -11,6 +11,7 @@ mod lost_store;
 mod owner;
 mod processes;
 mod queue;
+mod repositories;
 mod sandbox;
 mod sandbox_programs;
 mod verdicts;
@@ -69,12 +70,16 @@ impl Team {
 
     /// The same with settings besides.
     pub(crate) fn configured(script: &str, settings: &Value) -> Self {
+        Self::in_repository(World::repository(), script, settings)
+    }
+
+    /// The same in a repository that is there.
+    pub(crate) fn in_repository(world: World, script: &str, settings: &Value) -> Self {
         let mut settings = settings.clone();
         // The next attempt begins at once.
         for limit in ["backoff_first", "backoff_most"] {
             settings["limits"][limit] = json!(1);
         }
-        let world = World::repository();
         let team = Self { follower: BoardFollower::new(world.store()), world };
         team.world.write("src/a.txt", "one\ntwo\nthree\n");
         team.world.write(".saihai/config.yaml", settings.to_string());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
-    for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+    for path in std::fs::read_dir(directory).expect("it is there").map(|entry| entry.expect("it can be read").path()) {
         if path.is_dir() {
             rust_files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {

@@ -30,7 +30,7 @@ pub use follower::{Follower, Update};
 pub use getrandom::Error as RandomError;
 pub use local_dispatch::LocalDispatch;
 pub use log::{Log, VerifyReport};
-pub use passkey::{passkey_hash, passkey_matches};
+pub use passkey::{passkey_hash, passkey_matches, passkey_may_match};
 pub use project::{Control, Project};
 pub use trace::{Subject, Traced};
 pub use writer::{ProcessLifetime, Receipt, Writer};

@@ -135,6 +135,13 @@ impl Git {
         self
     }
 
+    /// Files are written as the attributes in this commit say, not as those in the working tree do (git 2.41 or newer).
+    #[must_use]
+    pub fn with_attributes_of(mut self, commit: &str) -> Self {
+        self.env.push(("GIT_ATTR_SOURCE".into(), commit.into()));
+        self
+    }
+
     #[must_use]
     pub fn with_time_limit(self, time_limit: Duration) -> Self {
         Self { time_limit, ..self }

@@ -15,6 +15,11 @@ impl RefNamespace {
         Self { prefix: format!("refs/saihai/{began}/{project}") }
     }
 
+    /// Below which [`TaskRefs::work`] of all tasks is.
+    pub fn all_work(&self) -> String {
+        format!("{}/work/", self.prefix)
+    }
+
     /// By the task's id as it is shown, such as `tsk_12`.
     pub fn task(&self, task: impl Display) -> TaskRefs {
         TaskRefs { prefix: self.prefix.clone(), task: task.to_string() }

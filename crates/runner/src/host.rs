@@ -90,6 +90,11 @@ impl SandboxJob<'_> {
 }
 
 impl RunnerHost {
+    /// Below which the work of all tasks is, as it was last fetched.
+    pub(crate) fn all_work_refs(&self) -> String {
+        RefNamespace::new(self.began.0, &self.project).all_work()
+    }
+
     /// The refs of a task in the user's repository (R1).
     pub(crate) fn refs(&self, task: TaskId) -> TaskRefs {
         RefNamespace::new(self.began.0, &self.project).task(task)

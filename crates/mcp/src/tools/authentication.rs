@@ -1,7 +1,7 @@
 //! Who is it, and what may they call?
 
 use board::{Actor, Command, Driver, ProjectId, RefusalReason, TaskId, Tool, replies};
-use control::{ControlError, NewSecret, Project, passkey_hash, passkey_matches, token_hash};
+use control::{ControlError, NewSecret, Project, passkey_matches, passkey_may_match, token_hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,14 +78,14 @@ impl Authenticate {
         let known = state.known(self.project_id.as_deref(), &agent).await?;
         let whose = known.as_ref().map(|known| (known.project_id.clone(), known.agent.id().clone()));
         let hash = known.as_ref().and_then(|known| known.agent.passkey.clone());
-        let turn = state.passkey_checks.acquire().await;
-        // Slow on purpose, so not on a thread of the runtime; and just as slow if there is no such agent.
-        let matching = tokio::task::spawn_blocking(move || match hash {
-            Some(hash) => passkey_matches(&passkey, &hash),
-            None => passkey_hash(&passkey).is_err(),
-        });
-        let matching = matching.await;
-        drop(turn);
+        let matching = match hash.filter(|hash| passkey_may_match(&passkey, hash)) {
+            None => Ok(false),
+            Some(hash) => {
+                let _turn = state.passkey_checks.acquire().await;
+                // Slow on purpose, so not on a thread of the runtime.
+                tokio::task::spawn_blocking(move || passkey_matches(&passkey, &hash)).await
+            }
+        };
         let known = known.filter(|known| known.agent.passkey.is_some());
         match (matching, known) {
             (Ok(true), Some(known)) => {

@@ -38,6 +38,17 @@ const DENIED: [i64; 24] = [
     libc::SYS_swapon,
 ];
 
+/// What changes limits and turns of another process of the same user, and which of its arguments is that process.
+const OF_A_PROCESS: [(i64, u8); 7] = [
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+];
+
 /// As if the kernel did not have them; whoever tries them has another way. `clone3` hides its flags from a filter.
 const ABSENT: [i64; 4] =
     [libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
@@ -80,6 +91,9 @@ fn programs() -> Result<Vec<BpfProgram>, BackendError> {
     let always = |calls: &[i64]| -> Rules { calls.iter().map(|call| (*call, Vec::new())).collect() };
     let mut denied = always(&DENIED);
     denied.insert(libc::SYS_clone, namespaces()?);
+    for (call, argument) in OF_A_PROCESS {
+        denied.insert(call, vec![of_init(argument)?]);
+    }
     let other_sockets = Rules::from([(libc::SYS_socket, vec![other_sockets()?])]);
     let answers = [(denied, libc::EPERM), (always(&ABSENT), libc::ENOSYS), (other_sockets, libc::EAFNOSUPPORT)];
     answers.into_iter().map(|(rules, error)| program(rules, error.unsigned_abs())).collect()
@@ -92,6 +106,11 @@ fn program(mut rules: Rules, error: u32) -> Result<BpfProgram, BackendError> {
     }
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(error), architecture)?.try_into()
+}
+
+/// A call about the first process of the namespace, which watches all others.
+fn of_init(argument: u8) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 1)?])
 }
 
 /// `clone` with any of the flags.

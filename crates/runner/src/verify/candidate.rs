@@ -7,6 +7,9 @@ use git::{AsyncGit, GitError};
 use super::VerifyError;
 use crate::scope::Patterns;
 
+/// How long git may take to merge.
+const MERGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
+
 #[derive(Clone, Debug)]
 pub(super) struct MergeCandidate {
     /// The commit to be checked; `None` if it does not merge.
@@ -25,8 +28,18 @@ impl MergeCandidate {
         target: &str,
         head: &str,
     ) -> Result<Self, VerifyError> {
-        let merge = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, head];
-        let output = main.output(&merge).await?;
+        // Commits that the user has taken out of the target since are not this task's work, and do not come back with it.
+        let base = work.task.base.as_deref();
+        let taken_out = match base {
+            Some(base) => !main.is_ancestor(base, target).await?,
+            None => false,
+        };
+        let begin = base.filter(|_| taken_out).map(|base| format!("--merge-base={base}"));
+        let mut merge = vec!["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
+        merge.extend(begin.as_deref());
+        merge.extend([target, head]);
+        // The history is the agent's: it may be made to take for ever.
+        let output = AsyncGit::from(main.sync().clone().with_time_limit(MERGE_TIME)).output(&merge).await?;
         let text = String::from_utf8_lossy(&output.stdout);
         let mut parts = text.split('\0').filter(|part| !part.is_empty());
         let tree = parts.next().unwrap_or_default().to_owned();
@@ -36,7 +49,11 @@ impl MergeCandidate {
                 let mut files: Vec<_> = parts.map(str::to_owned).collect();
                 files.dedup();
                 // What it would change, as far as that can be said.
-                let changed = diff(main, &format!("{target}...{head}")).await?;
+                let range = match base.filter(|_| taken_out) {
+                    Some(base) => format!("{base}..{head}"),
+                    None => format!("{target}...{head}"),
+                };
+                let changed = diff(main, &range).await?;
                 let present = changed.present();
                 return Ok(Self { commit: None, conflicts: Some(files), changed: changed.all(), present });
             }
@@ -50,7 +67,7 @@ impl MergeCandidate {
             work.task.title, work.task.id, work.session, work.agent.id
         );
         let mut commit = vec!["commit-tree", &tree, "-m", &message, "-p", target];
-        if work.settings.merge == MergeStrategy::Merge {
+        if work.settings.merge == MergeStrategy::Merge && !taken_out {
             commit.extend(["-p", head]);
         }
         let commit = main.run(&commit).await?;

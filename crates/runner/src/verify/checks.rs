@@ -1,5 +1,7 @@
 //! Do the project's checks pass on the candidate (V5)?
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,6 +71,13 @@ impl CheckRunner<'_> {
             }
         }
         for check in &run.checks {
+            // Each command runs what the work brought, and the next one must not be judged by what that left.
+            if !results.is_empty() {
+                copy.restore_protected(tested, &run.protect).await?;
+            }
+            if run.setup.is_none() {
+                copy.fresh_home()?;
+            }
             results.push(self.run_one(&copy, &check.name, &check.command).await?);
         }
         Ok(results)
@@ -119,29 +128,33 @@ impl CheckRunner<'_> {
         }
     }
 
-    /// The copy with this commit checked out. What is ignored there, such as caches, is kept if it was made by checks of
-    /// work that was merged; HOME and TMPDIR are new each time (V16, F110).
+    /// A new copy with this commit checked out: what code under test could write to is never used again (V16, F110). Only
+    /// what git ignores, such as caches, is taken along, and only from work that was merged.
     async fn verification_copy(&self, tested: Tested<'_>, protect: &[String]) -> Result<VerificationCopy, VerifyError> {
         let copy = self.copy();
-        let merged = self.last_was_merged(&copy).await;
-        let prepared = async {
-            copy.check_out_protected(tested, protect).await?;
-            if !merged {
-                copy.git().run(&["clean", "-ffdxq", "--exclude=/.git"]).await?;
-            }
-            Ok::<_, VerifyError>(())
+        let old = copy.tree.with_extension("old");
+        remove_all(&old)?;
+        let caches = match self.last_was_merged(&copy).await {
+            true => copy.ignored().await.unwrap_or_default(),
+            false => Vec::new(),
         };
-        if prepared.await.is_err() {
-            // A check may have broken the copy. A new one costs only time.
-            remove_all(&self.host.paths.verification())?;
-            init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
-            copy.check_out_protected(tested, protect).await?;
+        if copy.tree.exists() {
+            std::fs::rename(&copy.tree, &old)?;
         }
+        if copy.fresh_tree(tested, protect).await.is_err() {
+            // The git directory is out of order as well. A new one costs only time.
+            remove_all(&copy.tree)?;
+            remove_all(&copy.git)?;
+            init_sharing_objects(&self.host.repository, &copy.git, &copy.tree).await?;
+            copy.fresh_tree(tested, protect).await?;
+        }
+        for path in caches {
+            take_along(&old, &copy.tree, &path);
+        }
+        copy.remove_others(protect).await?;
+        remove_all(&old)?;
         write(&copy.last_tested(), tested.commit.as_bytes())?;
-        remove_all(&copy.home)?;
-        remove_all(&copy.temporary)?;
-        make_directory(&copy.home)?;
-        make_directory(&copy.temporary)?;
+        copy.fresh_home()?;
         Ok(copy)
     }
 
@@ -163,34 +176,95 @@ impl VerificationCopy {
         self.git.join("saihai-last-tested")
     }
 
+    /// HOME and TMPDIR with nothing in them.
+    fn fresh_home(&self) -> Result<(), VerifyError> {
+        for directory in [&self.home, &self.temporary] {
+            remove_all(directory)?;
+            make_directory(directory)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the tree, in which everything is written anew.
+    async fn fresh_tree(&self, tested: Tested<'_>, protect: &[String]) -> Result<(), VerifyError> {
+        make_directory(&self.tree)?;
+        let _ = std::fs::remove_file(self.git.join("index"));
+        self.check_out_protected(tested, protect).await
+    }
+
+    /// What git ignores in the tree: files, and directories as wholes.
+    async fn ignored(&self) -> Result<Vec<PathBuf>, VerifyError> {
+        let tree = self.tree.clone();
+        tokio::task::spawn_blocking(move || remove_special_files(&tree)).await.map_err(std::io::Error::other)??;
+        let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let listed = self.git().output(&list).await?.stdout;
+        let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
+    }
+
+    /// Removes what is protected and is not in the commit, ignored or not.
+    async fn remove_others(&self, protect: &[String]) -> Result<(), VerifyError> {
+        if protect.is_empty() {
+            return Ok(());
+        }
+        let patterns = Patterns::new(protect);
+        let listed = self.git().output(&["ls-files", "--others", "-z"]).await?.stdout;
+        for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            if patterns.matches(&String::from_utf8_lossy(path)) {
+                remove_all(&self.tree.join(OsStr::from_bytes(path)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is protected anew, after code under test has run. The git directory is out of its reach.
+    async fn restore_protected(&self, tested: Tested<'_>, protect: &[String]) -> Result<(), VerifyError> {
+        if protect.is_empty() {
+            return Ok(());
+        }
+        let tree = self.tree.clone();
+        tokio::task::spawn_blocking(move || remove_special_files(&tree)).await.map_err(std::io::Error::other)??;
+        self.remove_others(protect).await?;
+        let (git, patterns) = (self.protected_git(tested), Patterns::new(protect));
+        let mut paths = Vec::new();
+        for path in git.output(&["ls-files", "-z"]).await?.stdout.split_inclusive(|byte| *byte == 0) {
+            let name = path.strip_suffix(b"\0").unwrap_or(path);
+            if patterns.matches(&String::from_utf8_lossy(name)) {
+                paths.extend_from_slice(path);
+            }
+        }
+        git.call(move |git| git.run_with(&["checkout-index", "--force", "--quiet", "-z", "--stdin"], &paths)).await?;
+        Ok(())
+    }
+
+    /// Attributes say how files are written, so those of the work must not count for what is protected from it.
+    fn protected_git(&self, tested: Tested<'_>) -> AsyncGit {
+        AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree).with_attributes_of(tested.target))
+    }
+
     /// Checks out a candidate, with the target's version of what is protected.
     async fn check_out_protected(&self, tested: Tested<'_>, protect: &[String]) -> Result<(), VerifyError> {
         if protect.is_empty() || tested.commit == tested.target {
-            return self.check_out(tested.commit).await;
+            return self.check_out(&self.git(), tested.commit).await;
         }
-        let (git, patterns) = (self.git(), Patterns::new(protect));
+        let (git, patterns) = (self.protected_git(tested), Patterns::new(protect));
         // From the candidate to the target: what is to be undone. Names of files are bytes.
         let difference =
             ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", tested.commit, tested.target];
         let undone = entries_to_undo(&git.output(&difference).await?.stdout, &patterns);
         if undone.is_empty() {
-            return self.check_out(tested.commit).await;
+            return self.check_out(&git, tested.commit).await;
         }
         git.run(&["read-tree", tested.commit]).await?;
         git.call(move |git| git.run_with(&["update-index", "-z", "--index-info"], &undone)).await?;
         let tree = git.run(&["write-tree"]).await?;
         let judged = git.run(&["commit-tree", &tree, "-p", tested.commit, "-m", "with what is protected"]).await?;
-        self.check_out(&judged).await
+        self.check_out(&git, &judged).await
     }
 
-    async fn check_out(&self, commit: &str) -> Result<(), VerifyError> {
-        // A check may leave a pipe by the name of a file that git reads.
-        let tree = self.tree.clone();
-        tokio::task::spawn_blocking(move || remove_special_files(&tree)).await.map_err(std::io::Error::other)??;
-        let git = self.git();
+    async fn check_out(&self, git: &AsyncGit, commit: &str) -> Result<(), VerifyError> {
         git.run(&["checkout", "--quiet", "--force", "--detach", commit]).await?;
-        git.run(&["clean", "-ffdq"]).await?;
-        // Checks may use git, so `.git` must lead to our git directory. An earlier check may have replaced it.
+        // Checks may use git, so `.git` must lead to our git directory.
         let link = self.tree.join(".git");
         let points = format!("gitdir: {}\n", self.git.display());
         if std::fs::read_to_string(&link).ok().as_deref() != Some(&points) {
@@ -202,6 +276,19 @@ impl VerificationCopy {
             write(&link, points.as_bytes())?;
         }
         Ok(())
+    }
+}
+
+/// Moves what is ignored from the old tree to the new one, if its place there is free and no link is on the way.
+fn take_along(old: &Path, new: &Path, path: &Path) {
+    let inside = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let real = |tree: &Path| {
+        let above = path.ancestors().skip(1);
+        above.into_iter().all(|above| tree.join(above).symlink_metadata().is_ok_and(|found| found.is_dir()))
+    };
+    let to = new.join(path);
+    if inside && real(old) && real(new) && to.symlink_metadata().is_err() {
+        let _ = std::fs::rename(old.join(path), to);
     }
 }
 

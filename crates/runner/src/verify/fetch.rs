@@ -1,5 +1,6 @@
 //! How do an agent's commits come into the user's repository?
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use board::{EndReason, Settings, TaskId};
@@ -81,6 +82,9 @@ impl Examiner<'_> {
         };
         let _ = crate::remove::remove_tree(&directory);
         let head = taken?;
+        if let Some(other) = self.foreign_work(&head, base, &target).await? {
+            return Err(self.unreadable(format!("its history has work of {other}, which is not merged")));
+        }
         main.run(&["update-ref", &reference, &head]).await?;
         self.update_branch(&main, base, known.remove(&branch), before, &head).await;
         Ok(head)
@@ -119,7 +123,28 @@ impl Examiner<'_> {
         Err(self.unreadable(format!("its commits were not handed over: {head} is not in {base} or the target")))
     }
 
-    fn unreadable(&self, reason: String) -> VerifyError {
+    /// Whose work, that the target does not have, is in its history? Merged along, perhaps without its content, it would
+    /// pass for merged.
+    async fn foreign_work(&self, head: &str, base: &str, target: &str) -> Result<Option<String>, VerifyError> {
+        let (own, all) = (self.refs().work(), self.host.all_work_refs());
+        let others =
+            self.main().run(&["for-each-ref", "--format=%(refname)", &format!("--no-merged={target}"), &all]).await?;
+        let others: Vec<_> = others.lines().filter(|name| *name != own).collect();
+        if others.is_empty() {
+            return Ok(None);
+        }
+        let new = self.main().run(&["rev-list", head, "--not", target, base]).await?;
+        let new: BTreeSet<_> = new.lines().collect();
+        for other in others {
+            let theirs = self.main().run(&["rev-list", other, "--not", target, base]).await?;
+            if theirs.lines().any(|commit| new.contains(commit)) {
+                return Ok(other.rsplit('/').next().map(str::to_owned));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn unreadable(&self, reason: String) -> VerifyError {
         VerifyError::Unreadable { workspace: self.workspace().tree, reason }
     }
 

@@ -118,7 +118,13 @@ impl Examiner<'_> {
 
     /// What the target would be with this work, as far as that is known without running anything.
     pub(crate) async fn look(&self, fetched: &Fetched, target: &str) -> Result<WorkspaceFacts, VerifyError> {
-        let candidate = MergeCandidate::make(&self.main(), self.order, target, &fetched.head).await?;
+        let candidate = MergeCandidate::make(&self.main(), self.order, target, &fetched.head).await;
+        let candidate = candidate.map_err(|error| match error {
+            VerifyError::Git(GitError::TimedOut { .. }) => {
+                self.unreadable(format!("it takes too long to merge: {error}"))
+            }
+            error => error,
+        })?;
         // Work that is in the target changes nothing there any more, or collides with what came after it.
         if (candidate.changed.is_empty() || candidate.conflicts.is_some())
             && let Some(facts) = self.merged_before(fetched, target).await?

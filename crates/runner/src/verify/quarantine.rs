@@ -69,6 +69,9 @@ impl Quarantine {
             "HEAD",
         ];
         taken.git.run(&fetch).await.map_err(|error| bad(error, "its commits are refused"))?;
+        // Whole is what we take, by its id, and not what git took for it.
+        let whole = ["rev-list", "--objects", "--quiet", &taken.head, "--not", "--all"];
+        taken.git.run(&whole).await.map_err(|error| bad(error, "its commits are incomplete"))?;
         Ok(taken)
     }
 
@@ -147,13 +150,20 @@ fn bundle_head(bundle: &Path) -> Result<String, String> {
     if !matches!(lines.next(), Some("# v2 git bundle" | "# v3 git bundle")) {
         return Err("its commits are no bundle".into());
     }
-    let mut head = None;
+    let mut named = Vec::new();
     for line in lines {
-        if line.starts_with("@filter") {
-            return Err("its commits are incomplete: a filter left objects out".into());
+        match line.as_bytes().first() {
+            Some(b'@') if line.starts_with("@filter") => {
+                return Err("its commits are incomplete: a filter left objects out".into());
+            }
+            // A capability, or a commit that has to be there already.
+            Some(b'@' | b'-') => {}
+            Some(_) | None => named.push(line),
         }
-        head = head.or_else(|| line.strip_suffix(" HEAD"));
     }
+    // Of two that have one name git would check another than we take.
+    let [head] = named[..] else { return Err("its bundle does not name one commit".into()) };
+    let head = head.strip_suffix(" HEAD");
     let is_id = |head: &&str| head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit());
     head.filter(is_id).map(str::to_owned).ok_or_else(|| "its bundle has no HEAD".into())
 }
@@ -186,6 +196,24 @@ fn measure(listing: &[u8], limits: &SandboxLimits) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// V16, F107: of two commits of one name git would check another than we take.
+    #[test]
+    fn a_bundle_names_one_commit() {
+        let scratch = tempfile::tempdir().unwrap();
+        let bundle = scratch.path().join("b");
+        let (one, two) = ("1".repeat(40), "2".repeat(40));
+        let header = |lines: &str| {
+            fs::write(&bundle, format!("# v3 git bundle\n@object-format=sha1\n-{two} base\n{lines}\n\nPACK")).unwrap();
+            bundle_head(&bundle)
+        };
+        assert_eq!(header(&format!("{one} HEAD")), Ok(one.clone()));
+        for lines in
+            [format!("{one} HEAD\n{two} HEAD"), format!("{one} HEAD\n{two} refs/heads/x"), format!("{one} refs/x")]
+        {
+            assert!(header(&lines).is_err(), "{lines}");
+        }
+    }
 
     fn limits() -> SandboxLimits {
         SandboxLimits { files: 1000, disk_mib: 10, ..SandboxLimits::default() }

@@ -60,6 +60,21 @@ fn the_home_is_private() {
     assert!(home.join("saihai.db").exists() && !world.home().exists());
 }
 
+/// E8, S4: the store is its owner's alone, also in a home that was there before, and one that was open to others.
+#[test]
+fn the_store_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let world = World::repository();
+    std::fs::create_dir(world.home()).unwrap();
+    std::fs::set_permissions(world.home(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.ok(&["init"]);
+    assert_eq!(mode(&world.store()), 0o600);
+    std::fs::set_permissions(world.store(), std::fs::Permissions::from_mode(0o644)).unwrap();
+    world.task("x");
+    assert_eq!(mode(&world.store()), 0o600);
+}
+
 /// C6: `--home`, `SAIHAI_HOME`, `XDG_DATA_HOME` and `HOME`, in this order; what is empty is not set.
 #[test]
 fn the_home_is_found() {

@@ -28,6 +28,7 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        keep_private(path);
         let mut conn = connect(path).map_err(|error| failure(path, error))?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
         let file =
@@ -71,6 +72,22 @@ impl Pool {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().expect("nobody panics with the lock")
+    }
+}
+
+/// The store has keys of the user's in it: nobody else may read it, whatever the directory allows. SQLite gives its other
+/// files the same mode. What cannot be changed is the owner's to see to.
+fn keep_private(path: &Path) {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let open_to_others =
+            std::fs::metadata(&name).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0);
+        if open_to_others {
+            let _ = std::fs::set_permissions(&name, std::fs::Permissions::from_mode(0o600));
+        }
     }
 }
 

@@ -79,7 +79,9 @@ fn an_agent_without_its_values_does_not_start() {
     team.world.ok(&["agent", "apply"]);
     let task = team.start_task("Miss a key");
     team.world.sql("DELETE FROM secrets");
-    let run = team.world.run(&["worker", "run", &task]);
-    let said = format!("{}{}", run.stdout, run.stderr);
+    team.world.run(&["worker", "run", &task]);
+    let session = team.until_ended(1);
+    assert_eq!(session["end_reason"], "launch_failed");
+    let said = session["error"].as_str().unwrap();
     assert!(said.contains("no value for SERVICE_KEY") && said.contains("saihai agent apply"), "{said}");
 }

@@ -208,3 +208,99 @@ fn definitions_open_only_to_patterns_that_name_them() {
         up.stop();
     }
 }
+
+/// V16, F109: commits that the user takes out of the target while an agent works do not come back with its work, and are
+/// not charged to it.
+#[test]
+fn commits_that_the_user_took_out_do_not_come_back() {
+    for strategy in ["merge", "squash"] {
+        let settings = json!({ "merge": { "strategy": strategy } });
+        let team = Team::configured("barrier ready; echo work > src/b.txt", &settings);
+        team.world.write("src/dropped.txt", "no\n");
+        team.world.write("dropped.txt", "outside of the scope\n");
+        team.commit("to be dropped");
+        let task = team.start_task("Work meanwhile");
+        let up = team.up();
+        team.until_barrier(1, "ready");
+        team.world.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+        team.release(1, "ready");
+        let done = team.until_task(&task, "done");
+        assert_eq!(done["attempts"], 0);
+        assert_eq!(team.merged("src/b.txt").as_deref(), Some("work\n"));
+        assert_eq!((team.merged("src/dropped.txt"), team.merged("dropped.txt")), (None, None), "{strategy}");
+        assert!(!team.history().contains(&"to be dropped".to_owned()));
+        up.stop();
+    }
+}
+
+/// V16, F108: an agent that takes the commits of another task into its history, without their content, has neither that
+/// work pass for merged nor its own merged.
+#[test]
+fn work_of_others_in_a_history_does_not_pass_for_merged() {
+    let team = Team::configured("echo bad > src/pay.txt", &checks(&[("good", "! grep -rq bad src")]));
+    let takeover = r#"
+        echo mine > src/mine.txt; git add src/mine.txt; git commit -qm mine
+        for object in $(git cat-file --batch-all-objects --batch-check | awk '$2 == "commit" { print $1 }'); do
+            if git show "$object:src/pay.txt" > /dev/null 2>&1; then git merge -qs ours -m both "$object"; echo "took $object"; fi
+        done
+    "#;
+    team.agent("other", takeover, &json!({}));
+    team.commit("another agent");
+    team.world.ok(&["agent", "apply"]);
+    let first = team.start_task("Pay");
+    let up = team.up();
+    team.until_session(1, "a verdict", |session| session["verdict"] == "rejected");
+    let second = team.world.ok(&["task", "add", "Take over", "--assign", "other", "--quiet"]);
+    team.world.ok(&["task", "start", &second]);
+    let failed = team.until_task(&second, "failed");
+    assert!(failed["reason"].as_str().unwrap_or_default().contains("unreadable"), "{failed}");
+    assert_eq!((team.merged("src/mine.txt"), team.merged("src/pay.txt")), (None, None));
+    let why = team.world.ok(&["task", "why", &second]);
+    assert!(why.contains(&format!("has work of {first}")), "{why}");
+    up.stop();
+}
+
+/// V16, F110: what code under test leaves where git does not clean, such as the directory of a submodule, is not there
+/// for the next.
+#[test]
+fn each_run_of_checks_has_a_tree_of_its_own() {
+    let leaves = "if [ -e vendor/left ]; then exit 0; fi; mkdir -p vendor; touch vendor/left; exit 1";
+    let team = Team::configured("echo $$ > src/b.txt", &checks(&[("leaves", leaves)]));
+    let head = team.world.git(&["rev-parse", "HEAD"]);
+    team.world.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},vendor")]);
+    team.world.git(&["commit", "--quiet", "--message=submodule"]);
+    let task = team.start_task("Be judged alike");
+    team.world.ok(&["task", "update", &task, "--description", "It fails on the target too, so nobody is charged."]);
+    let up = team.up();
+    super::wait_for("the target to be red", || team.world.ok(&["task", "why", &task]).contains("leaves").then_some(()));
+    assert_eq!(team.merged("src/b.txt"), None);
+    team.world.write("src/a.txt", "another commit of the target\n");
+    team.world.git(&["commit", "--quiet", "--all", "--message=on"]);
+    let on = team.world.git(&["rev-parse", "main"]);
+    team.until_board("the new target to be tested", |board| (board.target.as_ref()?.commit == on).then_some(()));
+    assert!(team.world.ok(&["task", "why", &task]).contains("leaves"), "it fails again");
+    up.stop();
+}
+
+/// R13, V16: limits and turns of the process that watches are not the agent's to change.
+#[test]
+fn an_agent_cannot_weaken_the_process_that_watches_it() {
+    let team = Team::new(
+        r#"
+        try prlimit prlimit --pid 1 --nofile=0:0
+        try renice renice -n 19 -p 1
+        try taskset taskset -p 1 1
+        try chrt chrt --idle --pid 0 1
+        try ionice ionice -c 3 -p 1
+        prlimit --nofile=100:100 true && nice -n 5 true && echo "own limits work"
+        echo work > src/b.txt
+        "#,
+    );
+    let task = team.start_task("Weaken");
+    let up = team.up();
+    team.until_task(&task, "done");
+    up.stop();
+    let log = team.log(1);
+    assert!(!log.contains("ESCAPED") && log.matches("refused").count() == 5, "{log}");
+    assert!(log.contains("own limits work"), "{log}");
+}

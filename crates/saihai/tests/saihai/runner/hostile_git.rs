@@ -365,7 +365,7 @@ fn a_forged_hand_over_is_not_believed() {
         cat > "$G/forge" <<'END'
 #!/bin/sh
 forge() {
-    for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline | grep -q ' inside $' && inside=${p#/proc/}; done
+    for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline | grep -q ' workspace-git ' && inside=${p#/proc/}; done
     while ! [ -e "$TMPDIR/commits.bundle.lock" ] && ! [ -e "$TMPDIR/commits.bundle" ]; do :; done
     kill -STOP $inside
     while ! [ -e "$TMPDIR/commits.bundle" ]; do :; done

@@ -75,3 +75,32 @@ fn work_that_changes_its_own_judge_is_marked() {
     assert_eq!(json["workspace"]["judge_changes"]["trusted"], json!(["test.sh"]));
     up.stop();
 }
+
+/// V16: neither an earlier check that runs code of the work, nor its attributes, nor a cache that it left, changes what is
+/// protected.
+#[test]
+fn protected_files_stay_the_targets_while_checks_run() {
+    let protect = json!(["/judge/**"]);
+    let attributes = "touch src/bad; echo '* text working-tree-encoding=UTF-16LE' > judge/.gitattributes; echo '/judge/* text working-tree-encoding=UTF-16LE' > .gitattributes";
+    let overwrites = r#"touch src/bad; echo 'echo exit 0 > judge/test.sh; echo x > "$HOME/left"' > src/build.sh"#;
+    for script in [attributes, overwrites] {
+        let checks = json!([
+            { "type": "build", "command": "if [ -e src/build.sh ]; then sh src/build.sh; fi" },
+            { "type": "home", "command": "! [ -e \"$HOME/left\" ]" },
+            { "type": "judge", "command": "grep -q src/bad judge/test.sh && sh judge/test.sh" },
+        ]);
+        let dod = json!({ "protect": protect, "checks": checks });
+        let team = Team::configured("true", &json!({ "dod": dod, "limits": { "max_attempts": 1 } }));
+        team.world.write("judge/test.sh", "! test -e src/bad\n");
+        team.agent("solo", script, &json!({ "scope": { "write": ["**"] } }));
+        team.commit("the check");
+        team.world.ok(&["agent", "apply"]);
+        team.start_task("Cheat");
+        let up = team.up();
+        let session = judged(&team);
+        let failed = session["verdict_detail"]["rejected"]["check"]["failed"].as_array().unwrap();
+        let names: Vec<_> = failed.iter().map(|check| check["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["judge"], "{script}: {session}");
+        up.stop();
+    }
+}

@@ -74,9 +74,10 @@ impl CheckRunner<'_> {
             // Each command runs what the work brought, and the next one must not be judged by what that left.
             if !results.is_empty() {
                 copy.restore_protected(tested, &run.protect).await?;
-            }
-            if run.setup.is_none() {
-                copy.fresh_home()?;
+                // What the setup has put there is for the checks.
+                if run.setup.is_none() {
+                    copy.fresh_home()?;
+                }
             }
             results.push(self.run_one(&copy, &check.name, &check.command).await?);
         }
@@ -192,10 +193,16 @@ impl VerificationCopy {
         self.check_out_protected(tested, protect).await
     }
 
-    /// What git ignores in the tree: files, and directories as wholes.
-    async fn ignored(&self) -> Result<Vec<PathBuf>, VerifyError> {
+    /// A check may leave a pipe by the name of a file that git reads.
+    async fn remove_special_files(&self) -> Result<(), VerifyError> {
         let tree = self.tree.clone();
         tokio::task::spawn_blocking(move || remove_special_files(&tree)).await.map_err(std::io::Error::other)??;
+        Ok(())
+    }
+
+    /// What git ignores in the tree: files, and directories as wholes.
+    async fn ignored(&self) -> Result<Vec<PathBuf>, VerifyError> {
+        self.remove_special_files().await?;
         let list = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let listed = self.git().output(&list).await?.stdout;
         let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
@@ -222,8 +229,7 @@ impl VerificationCopy {
         if protect.is_empty() {
             return Ok(());
         }
-        let tree = self.tree.clone();
-        tokio::task::spawn_blocking(move || remove_special_files(&tree)).await.map_err(std::io::Error::other)??;
+        self.remove_special_files().await?;
         self.remove_others(protect).await?;
         let (git, patterns) = (self.protected_git(tested), Patterns::new(protect));
         let mut paths = Vec::new();

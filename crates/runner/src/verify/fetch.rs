@@ -135,13 +135,11 @@ impl Examiner<'_> {
         }
         let new = self.main().run(&["rev-list", head, "--not", target, base]).await?;
         let new: BTreeSet<_> = new.lines().collect();
-        for other in others {
-            let theirs = self.main().run(&["rev-list", other, "--not", target, base]).await?;
-            if theirs.lines().any(|commit| new.contains(commit)) {
-                return Ok(other.rsplit('/').next().map(str::to_owned));
-            }
-        }
-        Ok(None)
+        let theirs = self.main().run(&[&["rev-list"], &others[..], &["--not", target, base]].concat()).await?;
+        let Some(shared) = theirs.lines().find(|commit| new.contains(commit)) else { return Ok(None) };
+        let having = ["for-each-ref", "--format=%(refname)", &format!("--contains={shared}"), &all];
+        let having = self.main().run(&having).await?;
+        Ok(having.lines().find(|name| *name != own).and_then(|name| name.rsplit('/').next()).map(str::to_owned))
     }
 
     pub(super) fn unreadable(&self, reason: String) -> VerifyError {

@@ -33,7 +33,7 @@ impl Demo {
     fn begin(pace: &str) -> Self {
         let world = World::bare();
         let mut command = world.command(&["demo", "--json", "--pace", pace]);
-        command.env("TMPDIR", world.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env("TMPDIR", world.path()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         Self { child, stdout, world }

@@ -134,6 +134,20 @@ impl<'de> Deserialize<'de> for EnvNames {
 /// The variables of an agent with their values. It reaches the runner that claimed a session, and nobody else.
 pub type EnvValues = BTreeMap<String, EnvValue>;
 
+/// The values that must not appear in logs: those of variables that are called a key, token or the like. Others, such as a
+/// port, would only make a log unreadable.
+pub fn secret_values(env: &EnvValues) -> impl Iterator<Item = &str> {
+    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    const SHORTEST: usize = 8;
+    let is_secret = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        WORDS.iter().any(|word| name.contains(word))
+    };
+    env.iter()
+        .filter(move |(name, value)| value.0.len() >= SHORTEST && is_secret(name))
+        .map(|(_, value)| value.0.as_str())
+}
+
 /// The value of a variable. It is often a key, so it is never shown (S4).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

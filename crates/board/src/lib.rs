@@ -57,6 +57,7 @@ pub use actor::{Actor, Party};
 pub use admit::{admit, next_due};
 pub use agent::{
     Agent, AgentSpec, Chat, Client, Decompose, EnvNames, EnvValue, EnvValues, Hierarchy, Mode, Scope, SecretHash,
+    secret_values,
 };
 pub use answer::{Answer, Progress, example_calls};
 pub use apply::apply;

@@ -6,7 +6,7 @@ use crate::action::Interrupt;
 use crate::board::Board;
 use crate::coordination::{Action, Reason, Staffing};
 use crate::evidence::{EndReason, ProcessEnd, Rejection};
-use crate::examination::{Waiting, waiting};
+use crate::examination::{Waiting, ended_work, waiting};
 use crate::interrupt::interrupt;
 use crate::obstacle::Obstacle;
 use crate::readiness::obstacles;
@@ -98,6 +98,10 @@ pub enum Line {
     InTarget {
         commit: String,
     },
+    /// Put back or blocked, and its work was merged in that moment.
+    MergedMeanwhile {
+        commit: String,
+    },
     /// A step, done in the session of its task.
     StepOf {
         task: TaskId,
@@ -122,6 +126,7 @@ pub fn why(board: &Board, id: TaskId, now: Timestamp, runner: &RunnerView) -> Re
         Status::Backlog | Status::Todo => unstarted(board, task, now),
         Status::InProgress => in_progress(board, task, now, runner),
     };
+    lines.extend(merged_meanwhile(board, task));
     lines.extend(last_session(board, task));
     if let (Some(why), Status::InProgress | Status::Blocked | Status::Failed) = (&task.feedback, task.status) {
         let most = board.settings.limits.max_attempts;
@@ -140,6 +145,13 @@ fn last_session(board: &Board, task: &Task) -> Option<Line> {
     let end = session.end.as_ref().filter(bad)?;
     let (reason, exit_code) = (end.reason, end.exit_code.filter(|code| *code != 0));
     Some(Line::LastSession { session: session.id, reason, exit_code, error: end.error.clone() })
+}
+
+/// Its work was merged in the moment in which the task was put back or blocked. It is done when it goes on.
+fn merged_meanwhile(board: &Board, task: &Task) -> Option<Line> {
+    let moved = matches!(task.status, Status::Backlog | Status::Todo | Status::Blocked);
+    let work = ended_work(board, task).filter(|_| moved)?.workspace.as_ref()?;
+    Some(Line::MergedMeanwhile { commit: work.merged_as()?.to_owned() })
 }
 
 fn cancelled(board: &Board, task: &Task) -> Vec<Line> {

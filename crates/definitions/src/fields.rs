@@ -134,6 +134,11 @@ impl<'r> Fields<'r> {
 
     pub(crate) fn fields_any(&mut self, key: &str) -> Option<Fields<'_>> {
         let node = self.node(key)?;
+        if let Value::Scalar(_) = node.value {
+            // Not repeated: it may be somebody's key.
+            self.report.at(node.location, format!("`{key}` must be a mapping, not text"));
+            return None;
+        }
         Fields::open_any(&format!("`{key}`"), node, self.report)
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Person {
     pub(crate) role: Role,
     pub(crate) language: Language,
     pub(crate) token: TokenId,
+    /// The token that connections are counted for: logins that were given for one token share its places.
+    counted_as: TokenId,
     pub(crate) used_as: TokenUse,
     /// Its connection cannot be lost to others. It can if this token has too many.
     pub(crate) has_place: bool,
@@ -43,6 +45,7 @@ impl Person {
             role: token.role,
             language: language_of(headers),
             token: token.id.clone(),
+            counted_as: token.given_for.clone().unwrap_or_else(|| token.id.clone()),
             used_as: token.used_as,
             has_place: true,
             csrf: token_hash(&format!("csrf {secret}")).0,
@@ -94,7 +97,7 @@ impl FromRequestParts<AppState> for Person {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let mut person = state.person(&parts.headers).await?;
         if let Some(connection) = parts.extensions.get::<Connection>() {
-            person.has_place = connection.authenticated(|| person.token.clone()).is_ok();
+            person.has_place = connection.authenticated(|| person.counted_as.clone()).is_ok();
         }
         let sent = parts.headers.get("x-csrf-token").is_some_and(|sent| sent.as_bytes() == person.csrf.as_bytes());
         if person.used_as == TokenUse::Browser && !parts.method.is_safe() && !sent {

@@ -151,6 +151,13 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[commit],
         ),
+        Line::MergedMeanwhile { commit } => say(
+            phrase(
+                "Its work was merged as {0} in that moment: it is done as soon as it goes on. Cancel it and revert that commit if it is not wanted.",
+                "作業はその時点で {0} としてマージされました。再開すると完了します。不要なら中止し、そのコミットを取り消してください (git revert)。",
+            ),
+            &[commit],
+        ),
         Line::StepOf { task } => say(
             phrase(
                 "It is a step, done in the session of {0}: see `saihai task why {0}`.",

@@ -320,6 +320,8 @@ fn v12_what_is_being_merged_is_not_dropped() {
     assert_eq!(*refusal.0, board::RefusalReason::WorkBeingMerged { task });
     assert_eq!(look(&world, session), Look);
     world.examine(session, merged());
+    let lines = board::why(&world.board, task, world.now, &board::RunnerView::Unknown).unwrap().lines;
+    assert!(lines.iter().any(|line| matches!(line, board::Line::MergedMeanwhile { .. })), "{lines:?}");
     world.go(&owner(), task, Status::InProgress);
     world.fact(session, Fact::Examined(Examination::Found(Box::new(merged()))));
     assert_eq!(world.task(task).status, Status::Done);

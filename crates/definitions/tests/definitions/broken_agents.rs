@@ -11,6 +11,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("name: Coder\n", &[":1:1: missing key `id`"]),
     ("id:\n", &[":1:1: `id` is empty; give it a value or remove the key"]),
     ("- a\n", &[":1:1: an agent must be a mapping, not a list"]),
+    ("id: a\nenv: sk-123\n", &[":2:6: `env` must be a mapping, not text"]),
     ("just text\n", &[":1:1: an agent must be a mapping, not `just text`"]),
     ("id: x\n~: 1\n", &[":2:1: a key must be text, not nothing"]),
     ("id: [x\nname: y\n", &[":2:5: invalid YAML: illegal placement of ':' indicator"]),

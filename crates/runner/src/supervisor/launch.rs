@@ -134,7 +134,7 @@ impl Inner {
         env.extend(order.env.iter().map(|(name, value)| (name.clone(), value.0.clone())));
         env.extend(launch.env);
         let mut secrets = launch.secrets;
-        secrets.extend(order.env.iter().filter_map(|(name, value)| secret(name, &value.0)));
+        secrets.extend(board::secret_values(&order.env).map(str::to_owned));
         if let Some(url) = mcp_url {
             env.insert("SAIHAI_TOKEN".into(), claimed.credential.reveal().to_owned());
             env.insert("SAIHAI_MCP_URL".into(), url.to_owned());
@@ -251,12 +251,4 @@ fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         make_private(above)?;
     }
     fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
-}
-
-/// A value that must not appear in logs: that of a variable that is called a key, token or the like. Others, such as a port,
-/// would only make a log unreadable.
-fn secret(name: &str, value: &str) -> Option<String> {
-    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-    let name = name.to_ascii_uppercase();
-    (value.len() >= 8 && WORDS.iter().any(|word| name.contains(word))).then(|| value.to_owned())
 }

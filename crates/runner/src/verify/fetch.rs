@@ -75,23 +75,23 @@ impl Examiner<'_> {
         let request = WorkspaceRequest { action, author: Author::of(&self.order.agent), out: directory.join("out") };
         let reply = sandbox.run(&directory, &request, self.cancellation).await?;
         let taken = if reply.bundled {
-            self.take_in(&workspace_git::bundle_file(&request.out), base, &directory.join("quarantine")).await
+            self.take_in(&workspace_git::bundle_file(&request.out), base, &target, &directory.join("quarantine")).await
         } else {
             let known = [Some(base), Some(target.as_str()), before];
-            self.known_head(&reply.head, base, known.into_iter().flatten()).await
+            match self.known_head(&reply.head, base, known.into_iter().flatten()).await {
+                Ok(head) => self.refuse_foreign_work(&main, &head, base, &target).await.map(|()| head),
+                refused => refused,
+            }
         };
         let _ = crate::remove::remove_tree(&directory);
         let head = taken?;
-        if let Some(other) = self.foreign_work(&head, base, &target).await? {
-            return Err(self.unreadable(format!("its history has work of {other}, which is not merged")));
-        }
         main.run(&["update-ref", &reference, &head]).await?;
         self.update_branch(&main, base, known.remove(&branch), before, &head).await;
         Ok(head)
     }
 
     /// Takes in the commits of a bundle if they are whole and not too large; whatever is refused leaves nothing behind.
-    async fn take_in(&self, bundle: &Path, base: &str, quarantine: &Path) -> Result<String, VerifyError> {
+    async fn take_in(&self, bundle: &Path, base: &str, target: &str, quarantine: &Path) -> Result<String, VerifyError> {
         let refused = |refused| match refused {
             Refused::Bad(reason) => self.unreadable(reason),
             Refused::Trouble(error) => error.into(),
@@ -102,6 +102,7 @@ impl Examiner<'_> {
             return Err(self.unreadable(format!("its commits have no history in common with {base}")));
         }
         let head = taken.head.clone();
+        self.refuse_foreign_work(&taken.git, &head, base, target).await?;
         taken.release()?;
         Ok(head)
     }
@@ -123,23 +124,30 @@ impl Examiner<'_> {
         Err(self.unreadable(format!("its commits were not handed over: {head} is not in {base} or the target")))
     }
 
-    /// Whose work, that the target does not have, is in its history? Merged along, perhaps without its content, it would
-    /// pass for merged.
-    async fn foreign_work(&self, head: &str, base: &str, target: &str) -> Result<Option<String>, VerifyError> {
+    /// Another task's work that the target does not have must not be in its history: merged along, perhaps without its
+    /// content, it would pass for merged. `git` sees the commits, wherever they are.
+    async fn refuse_foreign_work(
+        &self,
+        git: &AsyncGit,
+        head: &str,
+        base: &str,
+        target: &str,
+    ) -> Result<(), VerifyError> {
         let (own, all) = (self.refs().work(), self.host.all_work_refs());
-        let others =
-            self.main().run(&["for-each-ref", "--format=%(refname)", &format!("--no-merged={target}"), &all]).await?;
+        let others = git.run(&["for-each-ref", "--format=%(refname)", &format!("--no-merged={target}"), &all]).await?;
         let others: Vec<_> = others.lines().filter(|name| *name != own).collect();
         if others.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
-        let new = self.main().run(&["rev-list", head, "--not", target, base]).await?;
+        let new = git.run(&["rev-list", head, "--not", target, base]).await?;
         let new: BTreeSet<_> = new.lines().collect();
-        let theirs = self.main().run(&[&["rev-list"], &others[..], &["--not", target, base]].concat()).await?;
-        let Some(shared) = theirs.lines().find(|commit| new.contains(commit)) else { return Ok(None) };
+        let theirs = git.run(&[&["rev-list"], &others[..], &["--not", target, base]].concat()).await?;
+        let Some(shared) = theirs.lines().find(|commit| new.contains(commit)) else { return Ok(()) };
         let having = ["for-each-ref", "--format=%(refname)", &format!("--contains={shared}"), &all];
-        let having = self.main().run(&having).await?;
-        Ok(having.lines().find(|name| *name != own).and_then(|name| name.rsplit('/').next()).map(str::to_owned))
+        let having = git.run(&having).await?;
+        let other =
+            having.lines().find(|name| *name != own).and_then(|name| name.rsplit('/').next()).unwrap_or_default();
+        Err(self.unreadable(format!("its history has work of {other}, which is not merged")))
     }
 
     pub(super) fn unreadable(&self, reason: String) -> VerifyError {

@@ -1,6 +1,6 @@
 //! How does the target branch move? By compare-and-swap, and never over a user's own changes (V6).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use board::Merge;
 use git::{AsyncGit, GitError};
@@ -53,9 +53,8 @@ impl Examiner<'_> {
         let tree = self.checked_out().await.ok().flatten()?;
         let user = AsyncGit::from(git::Git::as_user(&tree));
         let now = local_changes(&user, target, commit).await.ok()?;
-        if let Some(first) = now.first() {
-            let reason = format!("{first} in {} has changes that are not committed", tree.display());
-            return Some(Merge::Waiting { reason, files: now });
+        if !now.is_empty() {
+            return Some(Merge::Waiting { reason: in_the_way(&tree, &now, ""), files: now });
         }
         if !files.is_empty() {
             return None;
@@ -64,7 +63,7 @@ impl Examiner<'_> {
         let _ = user.run(&["update-index", "-q", "--refresh"]).await;
         let refused = user.run(&["read-tree", "--dry-run", "-m", "-u", target, commit]).await.err()?;
         let GitError::Failed { message, .. } = refused else { return None };
-        Some(Merge::Waiting { reason: format!("{} cannot be moved on: {message}", tree.display()), files: now })
+        Some(Merge::Waiting { reason: in_the_way(&tree, &now, &message), files: now })
     }
 
     /// The user's working tree that has the target checked out.
@@ -95,7 +94,7 @@ impl Examiner<'_> {
     }
 
     /// Only ever forward, and only where no local change is touched: git itself refuses otherwise.
-    async fn fast_forward(&self, tree: &std::path::Path, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
+    async fn fast_forward(&self, tree: &Path, target: &str, commit: &str) -> Result<MoveOutcome, GitError> {
         let user = AsyncGit::from(git::Git::as_user(tree));
         // Git would go forward from any ancestor of the commit, also from one that the user has just gone back to, and
         // on whatever branch is checked out by now (F109).
@@ -126,11 +125,15 @@ impl Examiner<'_> {
         }
         let files = local_changes(&user, target, commit).await?;
         let GitError::Failed { message, .. } = error else { return Err(error) };
-        let reason = match files.first() {
-            Some(first) => format!("{first} in {} has changes that are not committed", tree.display()),
-            None => format!("{} cannot be moved on: {message}", tree.display()),
-        };
-        Ok(MoveOutcome::LocalChanges { reason, files })
+        Ok(MoveOutcome::LocalChanges { reason: in_the_way(tree, &files, &message), files })
+    }
+}
+
+/// Why the user's tree stays where it is: because of these files, or else for what git has said.
+fn in_the_way(tree: &Path, files: &[String], message: &str) -> String {
+    match files.first() {
+        Some(first) => format!("{first} in {} has changes that are not committed", tree.display()),
+        None => format!("{} cannot be moved on: {message}", tree.display()),
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) struct Quarantine {
     objects: PathBuf,
     /// Where they go if all is well.
     destination: PathBuf,
-    git: AsyncGit,
+    /// Sees these commits beside all others.
+    pub(super) git: AsyncGit,
     pub(super) head: String,
 }
 

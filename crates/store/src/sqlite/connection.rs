@@ -21,9 +21,12 @@ const MAX_IDLE: usize = 4;
 /// Connections to one file, opened as they are needed.
 pub(super) struct Pool {
     path: PathBuf,
-    /// Which file it was when it was opened.
-    file: FileIdentity,
+    /// Which files they were when the store was opened.
+    files: [FileIdentity; 3],
     idle: Mutex<Vec<Connection>>,
+    /// While it is open, nobody has a reason to replace the log and its index: SQLite removes them with the last
+    /// connection.
+    _keeper: Mutex<Connection>,
 }
 
 impl Pool {
@@ -31,26 +34,26 @@ impl Pool {
         keep_private(path);
         let mut conn = connect(path).map_err(|error| failure(path, error))?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
-        let file =
-            FileIdentity::of(path).ok_or_else(|| StoreError::Replaced { location: path.display().to_string() })?;
-        Ok(Self { path: path.into(), file, idle: Mutex::new(vec![conn]) })
+        let files = FileIdentity::of_store(path).ok_or_else(|| replaced(path))?;
+        Ok(Self { path: path.into(), files, idle: Mutex::default(), _keeper: Mutex::new(conn) })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Is the file still the one that was opened? SQLite would go on with a file that was removed.
-    pub(super) fn check_file(&self) -> Result<(), StoreError> {
-        match FileIdentity::of(&self.path) {
-            Some(found) if found == self.file => Ok(()),
-            Some(_) | None => Err(StoreError::Replaced { location: self.path.display().to_string() }),
+    /// Are the files still those that were opened? SQLite would go on with files that were removed, and another process
+    /// with new ones: both would write the same numbers.
+    pub(super) fn check_files(&self) -> Result<(), StoreError> {
+        match FileIdentity::of_store(&self.path) {
+            Some(found) if found == self.files => Ok(()),
+            Some(_) | None => Err(replaced(&self.path)),
         }
     }
 
     /// A connection that the caller keeps.
     pub(super) fn take(&self) -> Result<Connection, StoreError> {
-        self.check_file()?;
+        self.check_files()?;
         let idle = self.idle().pop();
         idle.map_or_else(|| connect(&self.path), Ok).map_err(|error| self.failure(error))
     }
@@ -80,9 +83,7 @@ impl Pool {
 fn keep_private(path: &Path) {
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    for ending in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
+    for name in files_of_store(path) {
         let open_to_others =
             std::fs::metadata(&name).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0);
         if open_to_others {
@@ -91,16 +92,30 @@ fn keep_private(path: &Path) {
     }
 }
 
+fn replaced(path: &Path) -> StoreError {
+    StoreError::Replaced { location: path.display().to_string() }
+}
+
+/// The store, its write-ahead log, and that log's index.
+fn files_of_store(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        name.into()
+    })
+}
+
 /// Device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity(u64, u64);
 
 impl FileIdentity {
-    /// `None` if there is none, or it was emptied: a store never is.
-    fn of(path: &Path) -> Option<Self> {
+    /// `None` if one is missing, or the store was emptied: it never is.
+    fn of_store(path: &Path) -> Option<[Self; 3]> {
         use std::os::unix::fs::MetadataExt as _;
-        let found = path.metadata().ok().filter(|found| found.len() > 0)?;
-        Some(Self(found.dev(), found.ino()))
+        let [store, log, index] = files_of_store(path).map(|file| file.metadata().ok());
+        let store = store.filter(|store| store.len() > 0)?;
+        Some([store, log?, index?].map(|found| Self(found.dev(), found.ino())))
     }
 }
 

@@ -118,11 +118,20 @@ impl WriterThread {
         let mut conn = self.conn.take().map_or_else(|| self.pool.take(), Ok)?;
         let outcomes = commit(&mut conn, jobs).map_err(|error| self.pool.failure(error))?;
         // Nobody is told that something is kept which is nowhere.
-        self.pool.check_file()?;
+        self.pool.check_files()?;
+        if jobs.iter().any(|job| matches!(job.work, Work::Secrets { .. })) {
+            forget_overwritten(&conn);
+        }
         self.heads.refresh(&conn);
         self.conn = Some(conn);
         Ok(outcomes)
     }
+}
+
+/// Takes what was overwritten out of the write-ahead log too. Whoever reads meanwhile keeps it there until a later
+/// checkpoint.
+fn forget_overwritten(conn: &Connection) {
+    let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
 fn answer(job: Job, outcome: Outcome) {

@@ -15,7 +15,13 @@ fn remove_store(team: &Team) {
 /// E3: nobody is told that something is kept which is nowhere, and the command line says what has happened.
 #[test]
 fn a_store_that_is_removed_or_emptied_under_a_server_is_noticed() {
-    for emptied in [false, true] {
+    for (emptied, removed) in [
+        (true, &[][..]),
+        (false, &["", "-wal", "-shm"]),
+        (false, &["-wal", "-shm"]),
+        (false, &["-wal"]),
+        (false, &["-shm"]),
+    ] {
         let team = Team::new("true");
         let token = team.world.json(&["token", "create", "--role", "owner"])["token"].as_str().unwrap().to_owned();
         let up = team.up();
@@ -34,8 +40,9 @@ fn a_store_that_is_removed_or_emptied_under_a_server_is_noticed() {
         assert!(kept.starts_with("HTTP/1.1 201"), "{kept}");
         if emptied {
             fs::write(team.world.store(), "").unwrap();
-        } else {
-            remove_store(&team);
+        }
+        for ending in removed {
+            fs::remove_file(format!("{}{ending}", team.world.store().display())).unwrap();
         }
         let refused = add();
         assert!(refused.starts_with("HTTP/1.1 5") && refused.contains("removed or replaced"), "{refused}");

@@ -2,12 +2,25 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::kill_switch::KillSwitch;
+
+/// Git by its whole path. By its name alone each start would search the PATH, after a `fork` of the whole process.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut candidates = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
+    let found = candidates.find_map(|directory| Some(directory.join("git")).filter(|file| is_executable(file)));
+    found.unwrap_or_else(|| "git".into())
+});
+
+fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
 
 /// How long one command may take. Generous: a large checkout on a slow disk is not an error, but a
 /// filter or a network disk that never answers must not hold up the merge queue for good.
@@ -153,7 +166,7 @@ impl Git {
     }
 
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new(&*PROGRAM);
         self.set_environment(&mut command);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         match &self.work_tree {

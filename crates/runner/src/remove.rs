@@ -7,10 +7,12 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::io;
+use std::iter;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, chmodat, openat, renameat_with, unlinkat};
 use rustix::io::Errno;
@@ -35,6 +37,37 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
         unlinkat(&top, name.as_c_str(), AtFlags::REMOVEDIR)?;
     }
     fs::remove_dir(path)
+}
+
+/// Moves a directory into `discarded`, from where it is removed in the background. What a crash has left there goes with the
+/// next one.
+pub(crate) fn discard(path: &Path, discarded: &Path) -> io::Result<()> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    fs::create_dir_all(discarded)?;
+    // An earlier process with this id may have left one with such a name.
+    let name = || discarded.join(format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
+    let free = iter::repeat_with(name).find(|name| fs::symlink_metadata(name).is_err());
+    fs::rename(path, free.unwrap_or_else(name))?;
+    let discarded = discarded.to_owned();
+    std::thread::Builder::new().name("remove".into()).spawn(move || remove_all_in(&discarded))?;
+    Ok(())
+}
+
+/// Removes what was discarded, one after the other. Whoever finds it locked leaves it to the other.
+fn remove_all_in(discarded: &Path) {
+    let Ok(lock) = fs::File::open(discarded) else { return };
+    if rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    let entries = || fs::read_dir(discarded).into_iter().flatten().flatten().next();
+    while let Some(entry) = entries() {
+        if remove_tree(&entry.path()).is_err() {
+            return;
+        }
+    }
 }
 
 /// Opens a directory, and makes it ours to change if it is not.
@@ -131,7 +164,7 @@ mod tests {
 
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, mkfifoat, openat};
 
-    use super::{remove_special_files, remove_tree};
+    use super::{discard, remove_special_files, remove_tree};
 
     /// V16, F111: 20,000 nested directories, pipes, links and directories without any rights.
     #[test]
@@ -159,6 +192,27 @@ mod tests {
         remove_tree(&top).unwrap();
         remove_tree(&kept).unwrap();
         assert!(!kept.exists());
+    }
+
+    /// P11: what is discarded is out of the way at once, and removed without anybody waiting.
+    #[test]
+    fn what_is_discarded_goes_in_the_background() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (tree, discarded) = (scratch.path().join("tree"), scratch.path().join("discarded"));
+        discard(&tree, &discarded).unwrap();
+        for _ in 0..3 {
+            fs::create_dir_all(tree.join("a/b")).unwrap();
+            discard(&tree, &discarded).unwrap();
+            assert!(!tree.exists());
+        }
+        let began = std::time::Instant::now();
+        while fs::read_dir(&discarded).unwrap().next().is_some() {
+            assert!(began.elapsed() < std::time::Duration::from_secs(60));
+            // One that came while another was leaving goes with the next.
+            fs::create_dir_all(&tree).unwrap();
+            discard(&tree, &discarded).unwrap();
+            std::thread::yield_now();
+        }
     }
 
     /// V16, F111: what git would open and wait for is removed; files, links and directories stay.

@@ -65,12 +65,14 @@ fn run() -> io::Result<()> {
     send(&StartupMessage::Shim(identity));
     let exit = match ClientProcess::start(&plan, signals) {
         Ok(client) => client.watch(),
-        Err(error) => ExitRecord::because(EndReason::LaunchFailed, format!("cannot supervise: {error}")),
+        Err(error) => {
+            end_all(&plan.spawn);
+            ExitRecord::because(EndReason::LaunchFailed, format!("cannot supervise: {error}"))
+        }
     };
     if exit.end.reason == EndReason::LaunchFailed {
         send(&StartupMessage::Failed(exit.end.error.clone().unwrap_or_default()));
     }
-    end_all(&plan.spawn);
     // Nobody else knows how it ended: a disk that fails for a while does not lose that.
     for _ in 0..RECORD_TRIES {
         if plan::write_exit_record(&plan.directory, &exit, plan.record).is_ok() {
@@ -88,18 +90,19 @@ fn send(message: &StartupMessage) {
     let _ = io::stdout().write_all(&line).and_then(|()| io::stdout().flush());
 }
 
-/// The strongest isolation that the system allows; without any, the walk of descendants has to do.
+/// The strongest isolation that the system allows. Does `init` get a PID namespace, whose processes all end with it?
+/// Otherwise the walk of descendants has to do.
 #[expect(deprecated, reason = "its successor is unsafe for the sake of a flag that is not used here")]
-fn isolate() -> io::Result<()> {
+fn isolate() -> io::Result<bool> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     if rustix::thread::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID).is_err() {
-        let _ = rustix::thread::unshare(UnshareFlags::NEWPID);
-        return Ok(());
+        return Ok(rustix::thread::unshare(UnshareFlags::NEWPID).is_ok());
     }
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    keep_right_to_mount()
+    keep_right_to_mount()?;
+    Ok(true)
 }
 
 /// In its own namespace this process may mount. For an ordinary user that right would be lost with the next `exec`, and
@@ -145,6 +148,7 @@ impl OutputStream {
 struct ClientProcess<'a> {
     plan: &'a ShimPlan,
     init: Child,
+    own_pid_namespace: bool,
     from_init: BufReader<UnixStream>,
     signals: UnixStream,
     out: OutputStream,
@@ -172,7 +176,7 @@ impl<'a> ClientProcess<'a> {
         let log = LogWriter::new(plan::log_directory(&plan.directory))?;
         let (mut ours, theirs) = UnixStream::pair()?;
         let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
-        isolate()?;
+        let own_pid_namespace = isolate()?;
         let mut command = Command::new("/proc/self/exe");
         command.args(["shim", "--init"]).env_clear().env(MARKER, &plan.spawn);
         command.stdin(std::os::fd::OwnedFd::from(theirs)).stdout(stdout).stderr(stderr);
@@ -188,6 +192,7 @@ impl<'a> ClientProcess<'a> {
         Ok(Self {
             plan,
             init,
+            own_pid_namespace,
             from_init,
             signals,
             out: OutputStream::new(out),
@@ -211,7 +216,10 @@ impl<'a> ClientProcess<'a> {
         // Kill first, read the rest after: a descendant that holds a pipe open would keep us reading.
         let _ = self.init.kill();
         let _ = self.init.wait();
-        end_all(&self.plan.spawn);
+        // The kernel has ended everything in the namespace before we could wait for its `init`.
+        if !self.own_pid_namespace {
+            end_all(&self.plan.spawn);
+        }
         self.drain();
         self.conclude()
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::VerifyError;
 use crate::host::{RunnerHost, SandboxJob};
-use crate::remove::remove_special_files;
+use crate::remove::{discard, remove_special_files};
 use crate::sandbox::Policy;
 use crate::scope::Patterns;
 use crate::shim::kill_marked;
@@ -134,7 +134,7 @@ impl CheckRunner<'_> {
     async fn verification_copy(&self, tested: Tested<'_>, protect: &[String]) -> Result<VerificationCopy, VerifyError> {
         let copy = self.copy();
         let old = copy.tree.with_extension("old");
-        remove_all(&old)?;
+        discard(&old, &copy.tree.with_extension("discarded"))?;
         let caches = match self.last_was_merged(&copy).await {
             true => copy.ignored().await.unwrap_or_default(),
             false => Vec::new(),
@@ -153,7 +153,8 @@ impl CheckRunner<'_> {
             take_along(&old, &copy.tree, &path);
         }
         copy.remove_others(protect).await?;
-        remove_all(&old)?;
+        // Thousands of files, perhaps: nobody waits for that.
+        discard(&old, &copy.tree.with_extension("discarded"))?;
         write(&copy.last_tested(), tested.commit.as_bytes())?;
         copy.fresh_home()?;
         Ok(copy)

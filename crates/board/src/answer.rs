@@ -8,12 +8,13 @@ use crate::admit::admit;
 use crate::apply::apply;
 use crate::board::Board;
 use crate::command::{Command, Destination, NewTask};
+use crate::comments;
 use crate::event::TaskEdit;
 use crate::evidence::Rejection;
 use crate::session::{Outcome, Session};
 use crate::task::{Context, Status, Task};
 use crate::tool::Tool;
-use crate::wire::TaskSummary;
+use crate::wire::{CommentText, TaskSummary};
 use crate::{Actor, Refusal, SessionId, TaskId, Timestamp};
 
 /// Counts of a task's children, never the board itself (N5).
@@ -40,6 +41,8 @@ pub struct Answer {
     /// The children that exist, so that nothing is created twice (N5, F3).
     pub children: Vec<TaskSummary>,
     pub feedback: Option<Rejection>,
+    /// What was written about the task, and is told with this answer for the first time (L10).
+    pub comments: Vec<CommentText>,
 }
 
 impl Answer {
@@ -68,7 +71,17 @@ impl Answer {
             waiting: waiting.map(TaskSummary::brief).collect(),
             children: children.map(TaskSummary::brief).collect(),
             feedback: task.and_then(|task| task.feedback.clone()),
+            comments: Vec::new(),
         })
+    }
+
+    /// The same with what its session had not read on the board `before` it was given.
+    #[must_use]
+    pub fn with_comments(self, before: &Board, session: SessionId) -> Self {
+        let Ok(session) = before.session(session) else { return self };
+        let task = session.task().and_then(|id| before.tasks.get(&id));
+        let comments = task.into_iter().flat_map(|task| comments::unread(session, task)).map(CommentText::from);
+        Self { comments: comments.collect(), ..self }
     }
 }
 
@@ -118,6 +131,7 @@ impl LegalCalls<'_> {
                 Tool::UpdateTaskDependencies,
                 Tool::CreateTasksBatch,
                 Tool::BlockTask,
+                Tool::CommentTask,
                 Tool::CancelTask,
             ],
             NextAction::ReportCompletion => &[Tool::ReportCompleted],
@@ -127,6 +141,7 @@ impl LegalCalls<'_> {
                 Tool::GetTask,
                 Tool::UpdateTaskStatus,
                 Tool::UpdateTaskDependencies,
+                Tool::CommentTask,
                 Tool::CancelTask,
                 Tool::ReportCompleted,
             ],
@@ -226,6 +241,9 @@ pub fn example_calls(
             _ => children().flat_map(|child| lifting(child).map(|to| move_to(child.id, to))).collect(),
         },
         Tool::BlockTask => moves(&[Status::Blocked]),
+        Tool::CommentTask => {
+            children().map(|child| Command::CommentTask { task: child.id, text: "x".into() }).collect()
+        }
         Tool::CancelTask => moves(&[Status::Cancelled]),
         Tool::UpdateTaskDependencies => {
             let change = |child: &Task, dependency: &TaskId| Command::ChangeDependencies {
@@ -262,12 +280,12 @@ fn inactive(board: &Board, child: &Task) -> bool {
 fn lifting(child: &Task) -> impl Iterator<Item = Status> {
     let before = child.block.as_ref().map(|block| block.before);
     let again = match child.status {
-        Status::Blocked => before,
-        Status::Failed | Status::InProgress | Status::Backlog => Some(Status::Todo),
-        Status::Todo => Some(Status::InProgress),
-        Status::Done | Status::Cancelled => None,
+        Status::Blocked => [before, Some(Status::Todo)],
+        Status::Failed | Status::InProgress | Status::Backlog => [Some(Status::Todo), None],
+        Status::Todo => [Some(Status::InProgress), None],
+        Status::Done | Status::Cancelled => [None, None],
     };
-    again.into_iter().chain(child.is_step().then_some(Status::Cancelled))
+    again.into_iter().flatten().chain(child.is_step().then_some(Status::Cancelled))
 }
 
 fn move_to(task: TaskId, to: Status) -> Command {

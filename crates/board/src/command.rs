@@ -113,9 +113,16 @@ pub enum Command {
         forced: bool,
         merged: bool,
     },
+    /// Writes something about a task for whoever works on it.
+    CommentTask {
+        task: TaskId,
+        text: String,
+    },
     /// Puts a failed task back, and starts it at once unless that is to be done `later` or is another's to do.
     RetryTask {
         task: TaskId,
+        /// What to do differently; a comment for the agent.
+        reason: Option<String>,
         forced: bool,
         later: bool,
     },
@@ -226,6 +233,7 @@ impl Command {
             Self::AssignTask { .. } => "assign_task",
             Self::ChangeDependencies { .. } => "change_dependencies",
             Self::MoveTask { .. } => "move_task",
+            Self::CommentTask { .. } => "comment_task",
             Self::RetryTask { .. } => "retry_task",
             Self::RecordBranch { .. } => "record_branch",
             Self::Claim { .. } => "claim",

@@ -104,6 +104,12 @@ pub enum EventKind {
         reason: Option<String>,
         forced: bool,
     },
+    /// Somebody wrote about the task. The reasons of some moves are comments too.
+    CommentAdded {
+        task: TaskId,
+        by: Party,
+        text: String,
+    },
     /// The work's branch and the commit it starts from were recorded.
     BranchRecorded {
         task: TaskId,
@@ -305,6 +311,7 @@ impl Event {
             | EventKind::TaskAssigned { .. }
             | EventKind::DependenciesChanged { .. }
             | EventKind::TaskMoved { .. }
+            | EventKind::CommentAdded { .. }
             | EventKind::BranchRecorded { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
@@ -355,6 +362,7 @@ impl EventKind {
             Self::TaskAssigned { task, .. } => about("task_assigned", task),
             Self::DependenciesChanged { task, .. } => about("dependencies_changed", task),
             Self::TaskMoved { task, .. } => about("task_moved", task),
+            Self::CommentAdded { task, .. } => about("comment_added", task),
             Self::BranchRecorded { task, .. } => about("branch_recorded", task),
             Self::SessionClaimed { session, purpose, .. } => {
                 Entry { tasks: purpose.task().into_iter().collect(), ..of("session_claimed", session) }

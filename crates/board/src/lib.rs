@@ -14,6 +14,7 @@ mod apply;
 mod attach;
 mod board;
 mod command;
+pub mod comments;
 mod coordination;
 mod cycles;
 mod event;
@@ -99,7 +100,7 @@ pub use settings::{
 };
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
-    Block, Completion, Conclusion, Context, Kind, Priority, Repairs, RightOfWay, Status, Task, TaskType, Used,
+    Block, Comment, Completion, Conclusion, Context, Kind, Priority, Repairs, RightOfWay, Status, Task, TaskType, Used,
     Watermarks, slug,
 };
 pub use text::{

@@ -15,6 +15,7 @@ words! {
         Unstart = "unstart",
         Block = "block",
         Unblock = "unblock",
+        Requeue = "requeue",
         Finish = "finish",
         Fail = "fail",
         Retry = "retry",
@@ -131,6 +132,14 @@ pub const TABLE: &[Rule] = &[
         by: &[TaskRole::Mover, TaskRole::Blocker],
         guards: &[Guard::OwnersBlock, Guard::ReadyIfItWas],
         note: "",
+    },
+    Rule {
+        name: Move::Requeue,
+        from: &[Blocked],
+        to: To::Status(Todo),
+        by: &[TaskRole::Mover, TaskRole::Blocker],
+        guards: &[Guard::OwnersBlock],
+        note: "its session is stopped, and no other starts before that one has ended",
     },
     Rule {
         name: Move::Finish,

@@ -3,6 +3,7 @@
 use crate::action::Choice;
 use crate::action::NextAction;
 use crate::board::Board;
+use crate::comments;
 use crate::interrupt::interrupt;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
@@ -147,8 +148,12 @@ fn chose_to_act(view: &View<'_>) -> Option<NextAction> {
     }
 }
 
+/// Not after something moved: then it looks and chooses again (N10).
 fn chose_to_wait(view: &View<'_>) -> Option<NextAction> {
-    (view.session.choice == Some(Choice::Wait)).then_some(NextAction::Wait)
+    let task = view.task?;
+    let moved = task.marks.children > view.session.chosen
+        || comments::written_since(task, &view.session.agent, view.session.chosen);
+    (view.session.choice == Some(Choice::Wait) && !moved).then_some(NextAction::Wait)
 }
 
 fn everything_done(view: &View<'_>) -> Option<NextAction> {

@@ -95,6 +95,8 @@ pub enum RefusalReason {
         most: u32,
     },
     NobodyThere,
+    CannotHear(AgentId),
+    AgentsDoNotChat(AgentId),
     ReasonNeeded(Move),
 
     NoSuchTool(String),
@@ -236,6 +238,13 @@ pub enum RefusalReason {
         task: TaskId,
         open: Vec<TaskId>,
     },
+    /// The task was not read in this session.
+    NotFetched {
+        task: TaskId,
+    },
+    UnreadComments {
+        task: TaskId,
+    },
     NothingDone {
         task: TaskId,
     },
@@ -325,6 +334,8 @@ impl RefusalReason {
             | Self::ManagersOnly
             | Self::TaskSessionOnly
             | Self::ChatOnly
+            | Self::CannotHear(_)
+            | Self::AgentsDoNotChat(_)
             | Self::ForceIsTheOwners
             | Self::NotTheMover { .. }
             | Self::VerdictDecides { .. }
@@ -362,6 +373,7 @@ impl RefusalReason {
             | Self::NeedsWorkspace { .. }
             | Self::TokenTaken(_)
             | Self::ProjectTaken(_) => Code::StateConflict,
+            Self::NotFetched { .. } | Self::UnreadComments { .. } => Code::NotReady,
             Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,
             Self::NotMerged { .. } => Code::NotMerged,
             Self::TooManyChildren { .. }

@@ -107,6 +107,8 @@ pub struct Session {
     pub last_call_at: Timestamp,
     pub model: Option<ModelReport>,
     pub fetched: bool,
+    /// It knows the task's comments up to this event.
+    pub comments_read: Seq,
     pub choice: Option<Choice>,
     /// The event of that choice: what the manager knew of the board when it chose.
     pub chosen: Seq,

@@ -81,6 +81,16 @@ pub struct Conclusion {
     pub reason: String,
 }
 
+/// What was written about a task, for whoever works on it (L10).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comment {
+    pub by: Party,
+    pub text: String,
+    pub at: Timestamp,
+    /// The event that added it.
+    pub seq: Seq,
+}
+
 /// What an agent noted for the next session of the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
@@ -163,6 +173,8 @@ pub struct Task {
     pub report: Option<CompletionReport>,
     /// What was wrong with the last attempt.
     pub feedback: Option<Rejection>,
+    /// Oldest first.
+    pub comments: Vec<Comment>,
     pub right_of_way: Option<RightOfWay>,
     /// The tree of its work as it was last seen.
     pub work_tree: Option<String>,

@@ -24,6 +24,7 @@ words! {
         UpdateTask = "update_task",
         CancelTask = "cancel_task",
         BlockTask = "block_task",
+        CommentTask = "comment_task",
         UpdateTaskDependencies = "update_task_dependencies",
         GetRecentCompletions = "get_recent_completions",
         ListSubordinates = "list_subordinates",
@@ -46,6 +47,7 @@ impl Tool {
                 | Self::UpdateTask
                 | Self::CancelTask
                 | Self::BlockTask
+                | Self::CommentTask
                 | Self::UpdateTaskDependencies
                 | Self::GetRecentCompletions
                 | Self::ListSubordinates

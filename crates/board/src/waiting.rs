@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::actor::Party;
 use crate::board::Board;
+use crate::comments;
 use crate::coordination::Reason;
 use crate::obstacle::Obstacle;
 use crate::readiness::{self, obstacles};
@@ -66,7 +66,7 @@ pub(crate) fn woken(board: &Board, agent: &Agent, task: &Task, since: u64) -> Op
     if board.children(task).any(stuck) {
         return Some(Reason::WorkerBlocked);
     }
-    let owner_wrote = board.unread(agent).any(|message| message.from == Party::Owner && message.seq > since);
+    let owner_wrote = comments::written_since(task, agent.id(), since);
     let can_start = task.marks.children > since && readiness::starting_helps(board, task);
     (owner_wrote || can_start || !waiting_helps(board, task)).then_some(Reason::WorkersProgressed)
 }

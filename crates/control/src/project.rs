@@ -257,7 +257,10 @@ impl Project {
             Some(action) => (action, row),
             None => next_action(&receipt.after, session, receipt.at)?,
         };
-        let answer = Answer::of(&receipt.after, session, action, receipt.at)?;
+        let mut answer = Answer::of(&receipt.after, session, action, receipt.at)?;
+        if given.is_some() {
+            answer = answer.with_comments(&receipt.before, session);
+        }
         Ok(TracedAnswer::new(answer, row, receipt.before.seq))
     }
 

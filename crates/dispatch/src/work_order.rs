@@ -16,9 +16,19 @@ pub struct TaskBrief {
     pub priority: Priority,
     /// What was wrong with the last attempt.
     pub feedback: Option<Rejection>,
+    /// What was written about it, oldest first: who, and what.
+    #[serde(default)]
+    pub comments: Vec<(String, String)>,
     pub branch: String,
     /// Where the work began, if that was recorded.
     pub base: Option<String>,
+}
+
+/// How many comments of a task are told.
+const COMMENTS: usize = 20;
+
+fn told(comment: &board::Comment) -> (String, String) {
+    (comment.by.to_string(), comment.text.clone())
 }
 
 impl From<&Task> for TaskBrief {
@@ -30,6 +40,7 @@ impl From<&Task> for TaskBrief {
             task_type: task.task_type,
             priority: task.priority,
             feedback: task.feedback.clone(),
+            comments: task.comments.iter().rev().take(COMMENTS).rev().map(told).collect(),
             branch: task.branch_name(),
             base: task.base_commit.clone(),
         }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use board::wire::{Evidence, Task, TaskSummary};
+use board::wire::{CommentText, Evidence, Task, TaskSummary};
 use board::{
     Answer, Board, Context, Language, Outcome, Progress, Refusal, RefusalReason, Status, TaskId, Tool, instruction,
     say_rejection,
@@ -13,6 +13,9 @@ use control::ControlError;
 use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// How many comments of a task an agent is told.
+const COMMENTS: usize = 20;
 
 /// What a tool may answer with.
 pub(crate) trait IntoToolResult {
@@ -40,6 +43,9 @@ pub(crate) struct TaskInfo {
     /// What was wrong with the last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
+    /// What the owner and your manager have written about it: the last ones, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<CommentText>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     children: Vec<TaskSummary>,
     /// What was observed of its last session.
@@ -57,6 +63,7 @@ impl TaskInfo {
             summary: task.report.as_ref().map(|report| report.summary.clone()),
             context: task.context.clone(),
             feedback: task.feedback.as_ref().map(|why| say_rejection(why, language)),
+            comments: task.comments.iter().rev().take(COMMENTS).rev().map(CommentText::from).collect(),
             children: board.children(task).map(TaskSummary::of).collect(),
             last_evidence: last.map(|session| Evidence::from(&**session)),
         }
@@ -78,6 +85,9 @@ pub(crate) struct NextActionAnswer {
     progress: Option<Progress>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<TaskSummary>,
+    /// What was written about your task since you last read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<CommentText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
 }
@@ -93,6 +103,7 @@ impl NextActionAnswer {
             subtask: answer.subtask.clone(),
             progress: answer.progress,
             waiting: answer.waiting.clone(),
+            comments: answer.comments.clone(),
             reason: answer.action.reason(),
         }
     }

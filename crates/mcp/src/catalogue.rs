@@ -26,6 +26,7 @@ pub(crate) static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
         entry::<managing::UpdateTask>(),
         entry::<managing::CancelTask>(),
         entry::<managing::BlockTask>(),
+        entry::<managing::CommentTask>(),
         entry::<managing::UpdateTaskDependencies>(),
         entry::<managing::GetRecentCompletions>(),
         entry::<managing::ListSubordinates>(),

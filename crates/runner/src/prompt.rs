@@ -100,6 +100,10 @@ fn one_shot(input: &PromptInput<'_>, task: &TaskBrief) -> String {
         let told = fenced(&say_rejection(why, language));
         text.push_str(&section(say("What was wrong with the last attempt", "前回の問題点"), &told));
     }
+    if !task.comments.is_empty() {
+        let told: Vec<_> = task.comments.iter().map(|(by, text)| format!("{by}:\n{}", fenced(text))).collect();
+        text.push_str(&section(say("What was written about it since", "その後のコメント"), &told.join("\n\n")));
+    }
     let rules = say(
         "1. Look at existing patterns first, and follow them.\n\
          2. No mock data: use the services that exist.\n\

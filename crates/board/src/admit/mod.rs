@@ -83,7 +83,10 @@ impl<'a> AdmitContext<'a> {
             Command::MoveTask { task, to, reason, forced, merged } => {
                 self.move_task(*task, *to, reason.as_deref(), moves::OwnerOverride { forced: *forced, merged: *merged })
             }
-            Command::RetryTask { task, forced, later } => self.retry_task(*task, *forced, *later),
+            Command::CommentTask { task, text } => self.comment_task(*task, text),
+            Command::RetryTask { task, reason, forced, later } => {
+                self.retry_task(*task, reason.as_deref(), *forced, *later)
+            }
             Command::RecordBranch { task, branch, base } => self.record_branch(*task, branch, base),
 
             Command::Claim { agent, purpose, driver, credential, forced } => {

@@ -67,7 +67,7 @@ impl AdmitContext<'_> {
         }
         let step = task.kind == Kind::Step;
         Err(match self.actor {
-            _ if rule.name == lifecycle::Move::Unblock && owners_block(task) => {
+            _ if matches!(rule.name, lifecycle::Move::Unblock | lifecycle::Move::Requeue) && owners_block(task) => {
                 RefusalReason::OwnersBlock { task: task.id }.into()
             }
             Actor::Owner(_) if rule.name == lifecycle::Move::Finish => {
@@ -171,7 +171,8 @@ impl AdmitContext<'_> {
         };
         let mut happened = vec![moved(task, to)];
         let ended_work = examination::ended_work(self.board, task);
-        if to == Status::Todo && task.status == Status::InProgress && ended_work.is_none() {
+        let stops = matches!(task.status, Status::InProgress | Status::Blocked);
+        if to == Status::Todo && stops && ended_work.is_none() {
             happened.extend(stop_live_session(task, StopCause::Unstarted));
         }
         // Ended work is kept through everything but the end of its task (V12).
@@ -189,9 +190,9 @@ impl AdmitContext<'_> {
     }
 
     /// A retry starts at once where the one who retries may start (L12).
-    pub(super) fn retry_task(&self, id: TaskId, forced: bool, later: bool) -> AdmitResult {
+    pub(super) fn retry_task(&self, id: TaskId, reason: Option<&str>, forced: bool, later: bool) -> AdmitResult {
         let overrides = OwnerOverride { forced, merged: false };
-        let mut happened = self.move_task(id, Destination::By(lifecycle::Move::Retry), None, overrides)?;
+        let mut happened = self.move_task(id, Destination::By(lifecycle::Move::Retry), reason, overrides)?;
         if later {
             return Ok(happened);
         }

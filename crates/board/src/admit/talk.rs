@@ -3,11 +3,11 @@
 use super::{AdmitContext, AdmitResult};
 use crate::event::EventKind;
 use crate::field::Field;
-use crate::refusal::RefusalReason;
+use crate::refusal::{Refusal, RefusalReason};
 use crate::session::Purpose;
 use crate::settings::Fuel;
 use crate::text_limits;
-use crate::{Actor, Party, TaskId};
+use crate::{Actor, Mode, Party, TaskId};
 
 impl AdmitContext<'_> {
     pub(super) fn send_message(&self, to: &Party, content: &str, related_task: Option<TaskId>) -> AdmitResult {
@@ -24,7 +24,14 @@ impl AdmitContext<'_> {
         if from == *to {
             return Err(RefusalReason::NobodyThere.into());
         }
-        related_task.map(|task| self.board.task(task)).transpose()?;
+        let about = related_task.map(|task| self.board.task(task)).transpose()?;
+        // What is written to a task's agent about that task belongs to the task (L10).
+        if let (Some(task), Party::Agent(agent)) = (about, to)
+            && task.assignee.as_ref() == Some(agent)
+        {
+            return self.comment_task(task.id, content);
+        }
+        self.can_hear(&from, to)?;
         let mut happened = vec![EventKind::MessageSent {
             message: self.board.next_message(),
             from,
@@ -32,12 +39,45 @@ impl AdmitContext<'_> {
             content: content.to_owned(),
             related_task,
         }];
+        self.stop_if_messages_spent(&mut happened)?;
+        Ok(happened)
+    }
+
+    /// A session may write only so often, to whomever (G1).
+    fn stop_if_messages_spent(&self, happened: &mut Vec<EventKind>) -> Result<(), Refusal> {
         if let Actor::Session(_) = self.actor {
             let session = self.session()?;
             if session.messages + 1 >= self.board.settings.limits.max_messages {
                 happened.extend(self.stop_for_fuel(session, Fuel::Messages));
             }
         }
+        Ok(())
+    }
+
+    /// Only a guided agent has a chat, and only the owner's messages start it (N11).
+    fn can_hear(&self, from: &Party, to: &Party) -> Result<(), Refusal> {
+        let Party::Agent(id) = to else { return Ok(()) };
+        if self.board.agent(id)?.spec.mode == Mode::OneShot {
+            return Err(RefusalReason::CannotHear(id.clone()).into());
+        }
+        match from {
+            Party::Agent(_) => Err(RefusalReason::AgentsDoNotChat(id.clone()).into()),
+            Party::Owner | Party::System => Ok(()),
+        }
+    }
+
+    /// The owner, and who moves the task, may write about it while that can change anything (L10).
+    pub(super) fn comment_task(&self, id: TaskId, text: &str) -> AdmitResult {
+        text_limits::check(Field::Comment, text)?;
+        let task = self.board.task(id)?;
+        if !self.is_owner() && !self.is_mover(task)? {
+            return Err(RefusalReason::NotTheMover { task: id, mover: self.board.mover(task) }.into());
+        }
+        if task.is_settled() {
+            return Err(RefusalReason::Settled { task: id, status: task.status }.into());
+        }
+        let mut happened = vec![EventKind::CommentAdded { task: id, by: self.party()?, text: text.trim().to_owned() }];
+        self.stop_if_messages_spent(&mut happened)?;
         Ok(happened)
     }
 

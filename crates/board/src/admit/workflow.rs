@@ -2,6 +2,7 @@
 
 use super::{AdmitContext, AdmitResult};
 use crate::action::{Choice, NextAction};
+use crate::comments;
 use crate::event::EventKind;
 use crate::evidence::ProcessEnd;
 use crate::field::Field;
@@ -28,8 +29,9 @@ impl AdmitContext<'_> {
     }
 
     pub(super) fn fetch_task(&self) -> AdmitResult {
-        let (session, ..) = self.task_session()?;
-        Ok(if session.fetched { Vec::new() } else { vec![EventKind::TaskFetched { session: session.id }] })
+        let (session, task, _) = self.task_session()?;
+        let known = session.fetched && comments::unread(session, task).next().is_none();
+        Ok(if known { Vec::new() } else { vec![EventKind::TaskFetched { session: session.id }] })
     }
 
     /// Gives the next action. An action that was given too often without a new fact blocks the work
@@ -91,8 +93,8 @@ impl AdmitContext<'_> {
         }
     }
 
-    /// Success needs every child settled and, for a manager, one done (L1, V2). Being blocked or
-    /// failed can always be reported (F8).
+    /// Nothing can be reported of a task that was not read (N9). Success needs every comment read (L10), every child
+    /// settled and, for a manager, one done (L1, V2). Being blocked or failed can always be reported (F8).
     pub(super) fn report_completed(&self, result: Outcome, summary: &str, next_steps: Option<&str>) -> AdmitResult {
         let (session, task, agent) = self.task_session()?;
         text_limits::check(Field::Summary, summary)?;
@@ -100,7 +102,13 @@ impl AdmitContext<'_> {
         if task.status != Status::InProgress {
             return Err(RefusalReason::NotInProgress { task: task.id, status: task.status }.into());
         }
+        if !session.fetched {
+            return Err(RefusalReason::NotFetched { task: task.id }.into());
+        }
         if result == Outcome::Success {
+            if comments::unread(session, task).next().is_some() {
+                return Err(RefusalReason::UnreadComments { task: task.id }.into());
+            }
             let open: Vec<_> = self.board.unsettled_children(task).map(|child| child.id).collect();
             if !open.is_empty() {
                 return Err(RefusalReason::ChildrenOpen { task: task.id, open }.into());

@@ -54,6 +54,7 @@ impl Fold<'_> {
             EventKind::TaskAssigned { task, assignee } => self.task_assigned(*task, assignee.as_ref()),
             EventKind::DependenciesChanged { task, added, removed } => self.dependencies_changed(*task, added, removed),
             EventKind::TaskMoved { task, to, by, reason, .. } => self.task_moved(*task, *to, by, reason.as_deref()),
+            EventKind::CommentAdded { task, by, text } => self.comment_added(*task, by, text),
             EventKind::BranchRecorded { task, branch, base } => self.task(*task, |task| {
                 task.branch = Some(branch.clone());
                 task.base_commit = Some(base.clone());
@@ -100,7 +101,10 @@ impl Fold<'_> {
             EventKind::ModelReported { session, report } => {
                 self.session(*session, |session| session.model = Some(report.clone()));
             }
-            EventKind::TaskFetched { session } => self.session(*session, |session| session.fetched = true),
+            EventKind::TaskFetched { session } => {
+                self.session(*session, |session| session.fetched = true);
+                self.comments_read(*session);
+            }
             EventKind::ActionGiven { session, action } => {
                 self.count_action(*session, *action, 1);
                 self.action_given(*session, *action);
@@ -147,7 +151,7 @@ impl Fold<'_> {
         let Actor::Session(id) = self.event.by else { return };
         let (at, calls) = (self.event.at, self.event.what.calls(self.event.continues));
         let lease = at + self.board.settings.limits.attached_lease;
-        let sent = matches!(self.event.what, EventKind::MessageSent { .. });
+        let sent = matches!(self.event.what, EventKind::MessageSent { .. } | EventKind::CommentAdded { .. });
         self.session(id, |session| {
             session.calls = session.calls.saturating_add(calls);
             session.messages += u32::from(sent);

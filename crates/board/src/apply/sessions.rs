@@ -13,7 +13,7 @@ use crate::right_of_way;
 use crate::session::{ActionCounts, CompletionReport, Driver, Purpose, Session, SessionStatus};
 use crate::settings::Fuel;
 use crate::task::{Context, Task};
-use crate::{Actor, AgentId, Generation, SecretHash, SessionId, Timestamp};
+use crate::{Actor, Agent, AgentId, Generation, Mode, SecretHash, SessionId, Timestamp};
 
 /// The content of `SessionClaimed`.
 pub(super) struct Claimed<'a> {
@@ -79,6 +79,7 @@ impl Fold<'_> {
             last_call_at: at,
             model: None,
             fetched: false,
+            comments_read: if self.reads_prompt_only(claimed) { self.board.seq } else { 0 },
             choice: None,
             chosen: 0,
             wait_given: None,
@@ -247,7 +248,21 @@ impl Fold<'_> {
         });
     }
 
+    /// Comments are in the prompt of a one-shot agent, and in what a person who drives by hand is given. A guided agent
+    /// reads them when it asks.
+    fn reads_prompt_only(&self, claimed: &Claimed<'_>) -> bool {
+        let one_shot = |agent: &Arc<Agent>| agent.spec.mode == Mode::OneShot;
+        *claimed.driver == Driver::Hand || self.board.agents.get(claimed.agent).is_some_and(one_shot)
+    }
+
+    /// The session was told what is written about its task up to now.
+    pub(super) fn comments_read(&mut self, id: SessionId) {
+        let seq = self.board.seq;
+        self.session(id, |session| session.comments_read = seq);
+    }
+
     pub(super) fn action_given(&mut self, id: SessionId, action: NextAction) {
+        self.comments_read(id);
         self.session(id, |session| match (action, session.choice) {
             (NextAction::Start | NextAction::Adjust, Some(Choice::Start | Choice::Adjust)) => session.choice = None,
             (NextAction::Wait, _) => session.wait_given = Some(session.chosen),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Fold;
 use crate::event::{CreatedTask, TaskEdit};
 use crate::event_numbers::EventNumbers;
-use crate::task::{Block, Conclusion, Kind, Status, Task, Used, Watermarks};
+use crate::task::{Block, Comment, Conclusion, Kind, Status, Task, Used, Watermarks};
 use crate::{AgentId, Generation, Party, TaskId};
 
 /// How far an event about a task is heard.
@@ -70,6 +70,7 @@ impl Fold<'_> {
             conclusion: None,
             report: None,
             feedback: None,
+            comments: Vec::new(),
             right_of_way: None,
             work_tree: None,
             used: Used::default(),
@@ -129,6 +130,9 @@ impl Fold<'_> {
         self.indexed_task(id, |task| {
             let from = std::mem::replace(&mut task.status, to);
             let lifted = task.block.take();
+            if is_for_the_agent(from, to) && *by != Party::System && !reason.is_empty() {
+                task.comments.push(Comment { by: by.clone(), text: reason.clone(), at, seq });
+            }
             task.status_at = at;
             task.marks.status = seq;
             task.conclusion = None;
@@ -153,6 +157,21 @@ impl Fold<'_> {
         self.mark_changed(id, ChangeScope::Change);
     }
 
+    /// The owner's words are a new fact for the task. Those of its mover are one for its own agent only: whoever moves
+    /// it has not got on by writing.
+    pub(super) fn comment_added(&mut self, id: TaskId, by: &Party, text: &str) {
+        let (at, seq) = (self.event.at, self.board.seq);
+        let comment = Comment { by: by.clone(), text: text.to_owned(), at, seq };
+        self.task(id, |task| {
+            task.comments.push(comment);
+            task.marks.fact = seq;
+            task.updated_at = at;
+        });
+        if *by == Party::Owner {
+            self.mark_changed(id, ChangeScope::Fact);
+        }
+    }
+
     /// Notes that something about a task is new, for the task and for those who watch it.
     pub(super) fn mark_changed(&mut self, id: TaskId, how: ChangeScope) {
         let (at, seq) = (self.event.at, self.board.seq);
@@ -172,6 +191,16 @@ impl Fold<'_> {
                 self.task(watcher, |watcher| watcher.marks.children = seq);
             }
         }
+    }
+}
+
+/// Is the reason of this move meant for whoever goes on with the task? That of a retry, a reopening, an unblocking and a
+/// return is (L10).
+fn is_for_the_agent(from: Status, to: Status) -> bool {
+    match from {
+        Status::Blocked => !to.is_settled(),
+        Status::Failed | Status::Done | Status::InProgress => to == Status::Todo,
+        Status::Backlog | Status::Todo | Status::Cancelled => false,
     }
 }
 

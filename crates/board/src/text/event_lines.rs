@@ -126,6 +126,14 @@ impl EventFormatter<'_> {
                 let (from, to) = (self.party(from), self.party(to));
                 self.line(Tone::Plain, phrase("{0} → {1}: {2}", "{0} → {1}: {2}"), &[&from, &to, &one_line(content)])
             }
+            EventKind::CommentAdded { task, by, text } => {
+                let by = self.party(by);
+                self.line(
+                    Tone::Plain,
+                    phrase("{0} on {1}: {2}", "{0}（{1} について）: {2}"),
+                    &[&by, task, &one_line(text)],
+                )
+            }
             EventKind::MessageExpired { message } => {
                 self.line(Tone::Bad, phrase("{0} expired unread", "{0} は未読のまま期限切れ"), &[message])
             }

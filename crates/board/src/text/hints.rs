@@ -36,6 +36,17 @@ fn for_agents(because: &RefusalReason) -> Phrase {
         B::BatchSize { .. } | B::NotInBatch { .. } | B::Cycle { .. } | B::DependencyCancelled { .. } => {
             phrase("Correct the list and call again.", "一覧を直して、もう一度呼んでください。")
         }
+        B::AgentsDoNotChat(_) | B::CannotHear(_) => phrase(
+            "Write about a subtask with comment_task. If you cannot go on, call report_completed with blocked.",
+            "サブタスクについては comment_task で書いてください。進められない場合は report_completed を blocked で呼んでください。",
+        ),
+        B::NotFetched { .. } => {
+            phrase("Call get_my_task, and do what it says.", "get_my_task を呼び、その内容に従ってください。")
+        }
+        B::UnreadComments { .. } => phrase(
+            "Call get_next_action: it has the comments. Do what they ask, then report.",
+            "get_next_action を呼ぶとコメントが読めます。対応してから報告してください。",
+        ),
         B::VerdictDecides { .. } => phrase(
             "Call report_completed when the work is finished.",
             "作業が終わったら report_completed を呼んでください。",
@@ -224,6 +235,16 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         ),
         B::ParentSettled { parent, .. } => {
             say(phrase("See `saihai task show {0}`.", "`saihai task show {0}` を確認してください。"), &[parent])
+        }
+        B::CannotHear(_) | B::AgentsDoNotChat(_) => say(
+            phrase(
+                "Write about its task, `saihai task comment TASK \u{2026}`: that is in its next prompt.",
+                "タスクについて書いてください: `saihai task comment TASK \u{2026}`。次のプロンプトに入ります。",
+            ),
+            &[],
+        ),
+        B::NotFetched { task } | B::UnreadComments { task } => {
+            say(phrase("See `saihai task show {0}`.", "`saihai task show {0}` を確認してください。"), &[task])
         }
         B::ChildrenOpen { task, .. } | B::NothingDone { task } => {
             say(phrase("See them with `saihai task tree {0}`.", "`saihai task tree {0}` で確認してください。"), &[task])

@@ -10,10 +10,19 @@ use crate::tool::Tool;
 
 const THEN_ASK: Phrase = phrase("Then call get_next_action.", "その後、get_next_action を呼んでください。");
 
+const COMMENTS: Phrase = phrase(
+    "There are new comments on your task (`comments`). Read them first: they change what is asked of you.",
+    "タスクに新しいコメントがあります（`comments`）。まず読んでください。求められている内容が変わります。",
+);
+
 /// The instruction that goes with an answer. It names no call that is not among the answer's tools,
 /// except `get_next_action`, which is always open.
 pub fn instruction(answer: &Answer, language: Language) -> String {
-    let mut lines = vec![opening(answer, language)];
+    let mut lines = Vec::new();
+    if !answer.comments.is_empty() {
+        lines.push(COMMENTS.say(language, &[]));
+    }
+    lines.push(opening(answer, language));
     lines.extend(answer.feedback.as_ref().filter(|_| shows_feedback(answer.action)).map(|why| feedback(why, language)));
     lines.extend(
         answer.tools.iter().filter_map(|tool| per_tool(*tool, answer.action)).map(|line| line.say(language, &[])),
@@ -232,13 +241,16 @@ fn per_tool(tool: Tool, action: NextAction) -> Option<Phrase> {
         (NextAction::Adjust, Tool::BlockTask) => {
             Some(phrase("- block_task: with a reason", "- block_task: 理由を付けてブロック"))
         }
+        (NextAction::Adjust | NextAction::ReviewBlocks, Tool::CommentTask) => {
+            Some(phrase("- comment_task: what whoever works on it should know", "- comment_task: 担当者に伝えること"))
+        }
         (NextAction::Adjust | NextAction::ReviewBlocks, Tool::CancelTask) => Some(phrase(
             "- cancel_task: what is no longer needed, with a reason",
             "- cancel_task: 不要なものを理由を付けて中止",
         )),
         (NextAction::ReviewBlocks, Tool::UpdateTaskStatus) => Some(phrase(
-            "- update_task_status: a blocked one back to the status it had before, a failed one to todo, what is no longer needed to cancelled with a reason",
-            "- update_task_status: blocked は元の状態へ、failed は todo へ、不要なものは理由を付けて cancelled へ",
+            "- update_task_status: a blocked one back to the status it had before or to todo, a failed one to todo, what is no longer needed to cancelled with a reason",
+            "- update_task_status: blocked は元の状態か todo へ、failed は todo へ、不要なものは理由を付けて cancelled へ",
         )),
         (NextAction::ReviewBlocks, Tool::UpdateTaskDependencies) => Some(phrase(
             "- update_task_dependencies: remove a dependency that was cancelled",

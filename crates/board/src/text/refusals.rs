@@ -69,6 +69,20 @@ fn message(because: &RefusalReason, language: Language) -> String {
             &[name, least, most],
         ),
         B::NobodyThere => say(phrase("That message has no recipient.", "そのメッセージには宛先がありません。"), &[]),
+        B::CannotHear(agent) => say(
+            phrase(
+                "`{0}` is one-shot: it reads its prompt and hears nothing after that.",
+                "`{0}` は one-shot です。プロンプトだけを読み、その後のメッセージは届きません。",
+            ),
+            &[agent],
+        ),
+        B::AgentsDoNotChat(agent) => say(
+            phrase(
+                "Agents do not send each other messages, and `{0}` would not read it.",
+                "エージェント同士はメッセージを送れません。`{0}` には届きません。",
+            ),
+            &[agent],
+        ),
         B::ReasonNeeded(name) => say(phrase("To {0} a task, a reason is needed.", "{0} には理由が必要です。"), &[name]),
 
         B::NoSuchTool(name) => say(phrase("There is no tool `{0}`.", "ツール `{0}` はありません。"), &[name]),
@@ -291,6 +305,13 @@ fn message(because: &RefusalReason, language: Language) -> String {
         B::ChildrenOpen { task, open } => say(
             phrase("{0} has subtasks that are not settled: {1}.", "{0} には未完了のサブタスクがあります: {1}。"),
             &[task, &list(open)],
+        ),
+        B::NotFetched { task } => {
+            say(phrase("{0} was not read in this session.", "{0} はこのセッションで読まれていません。"), &[task])
+        }
+        B::UnreadComments { task } => say(
+            phrase("There are comments on {0} that you have not read.", "{0} に、まだ読んでいないコメントがあります。"),
+            &[task],
         ),
         B::NothingDone { task } => {
             say(phrase("No subtask of {0} is done.", "{0} の完了したサブタスクがありません。"), &[task])

@@ -3,7 +3,7 @@
 use super::{Phrase, list, phrase};
 use crate::action::Choice;
 use crate::session::{Driver, Outcome, Session};
-use crate::{Board, Completion, Language};
+use crate::{Board, Completion, Language, TaskId};
 
 /// It is known now; `named` if it must name its session in every call.
 pub fn authenticated(named: bool, language: Language) -> String {
@@ -41,6 +41,19 @@ pub fn selected(choice: Choice, language: Language) -> String {
 
 pub fn task_updated(language: Language) -> String {
     phrase("The task is changed.", "タスクが更新されました。").say(language, &[])
+}
+
+/// Somebody will read it: who, and when.
+pub fn commented(board: &Board, task: TaskId) -> String {
+    let running = board.tasks.get(&task).is_some_and(|task| task.live.is_some());
+    let phrase = match running {
+        true => phrase(
+            "Recorded. A guided agent reads it with its next call, a one-shot agent with its next start.",
+            "記録しました。guided のエージェントは次の呼び出しで、one-shot のエージェントは次の起動で読みます。",
+        ),
+        false => phrase("Recorded. It is read when the task starts.", "記録しました。タスクの開始時に読まれます。"),
+    };
+    phrase.say(board.settings.language, &[])
 }
 
 pub fn context_saved(language: Language) -> String {

@@ -13,4 +13,4 @@ pub use event::Event;
 pub use message::Message;
 pub use project::{Project, ProjectDetail, TypeGoals};
 pub use session::{Evidence, Session, SessionDetail};
-pub use task::{Task, TaskDetail, TaskItem, TaskSummary};
+pub use task::{Comment, CommentText, Task, TaskDetail, TaskItem, TaskSummary};

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::board::Board;
+use crate::comments;
 use crate::evidence::Rejection;
 use crate::fuel::{self, RemainingFuel};
 use crate::session::Outcome;
 use crate::task::{self, Context, Kind, Priority, Repairs, Status, TaskType};
-use crate::{AgentId, TaskId, Timestamp};
+use crate::{AgentId, SessionId, TaskId, Timestamp};
 
 /// A task in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -82,6 +83,36 @@ impl From<&task::Task> for TaskItem {
     }
 }
 
+/// What was written about a task, as its agent reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CommentText {
+    pub by: String,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+impl From<&task::Comment> for CommentText {
+    fn from(comment: &task::Comment) -> Self {
+        Self { by: comment.by.to_string(), text: comment.text.clone(), at: comment.at }
+    }
+}
+
+/// What was written about a task, and who has read it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Comment {
+    #[serde(flatten)]
+    pub comment: CommentText,
+    /// The sessions that were told.
+    pub read_by: Vec<SessionId>,
+}
+
+impl Comment {
+    pub fn of(board: &Board, task: &task::Task, comment: &task::Comment) -> Self {
+        let read_by = comments::readers(board, task, comment).map(|session| session.id).collect();
+        Self { comment: comment.into(), read_by }
+    }
+}
+
 /// A task or step.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Task {
@@ -134,6 +165,8 @@ pub struct TaskDetail {
     /// What was wrong with the last attempt.
     pub feedback: Option<Rejection>,
     pub context: Option<Context>,
+    /// What the owner and its mover have written about it, oldest first.
+    pub comments: Vec<Comment>,
     pub left: RemainingFuel,
 }
 
@@ -151,6 +184,7 @@ impl TaskDetail {
             summary: task.report.as_ref().map(|report| report.summary.clone()),
             feedback: task.feedback.clone(),
             context: task.context.clone(),
+            comments: task.comments.iter().map(|comment| Comment::of(board, task, comment)).collect(),
             left: fuel::left(board, task),
         }
     }

@@ -172,6 +172,7 @@ fn v7_attached_agent_is_judged_by_report_and_logout() {
     assert_eq!(world.session(silent).verdict, Some(Verdict::Rejected(Rejection::NoReport)));
     world.now = world.staff("w1").until.unwrap();
     let session = attach(&mut world, task);
+    world.must(&Actor::Session(session), Command::FetchTask);
     world.report(session, Outcome::Success);
     world.must(&Actor::Session(session), Command::Logout);
     assert_eq!((world.task(task).status, world.session(session).end.clone()), (Done, Some(ProcessEnd::exited(0))));

@@ -5,7 +5,7 @@ use board::{
     VendorTrouble, Verdict,
 };
 
-use crate::team::{Team, claiming, moving, saving, writing};
+use crate::team::{Team, claiming, commenting, moving, saving};
 use crate::world::{World, owner, runner};
 use Status::{Blocked, Failed, InProgress};
 
@@ -149,13 +149,14 @@ fn waiting_manager_is_not_started_again_while_nothing_changes() {
     assert_eq!(team.world.refused(&runner(), claiming("lead", team.top)), board::Code::StateConflict);
 }
 
-/// A2: the watermark is a sequence number: the same message wakes the manager once.
+/// A2, A1.7, L10: the watermark is a sequence number: the same comment wakes the manager once, in the session that can
+/// act on it.
 #[test]
-fn same_message_wakes_a_waiting_manager_once() {
+fn same_comment_wakes_a_waiting_manager_once() {
     let mut team = Team::with_a_started();
     team.world.go(&team.lead(), team.b, Status::Cancelled);
     team.leave_waiting();
-    team.world.must(&owner(), writing("lead"));
+    team.world.must(&owner(), commenting(team.top));
     assert_eq!(team.world.staff("lead").reason, Reason::WorkersProgressed);
     team.back();
     team.leave_waiting();

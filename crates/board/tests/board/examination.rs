@@ -586,13 +586,13 @@ fn l12_a_retry_starts_at_once() {
         let task = world.started("w1");
         let session = world.enter("w1", task);
         world.end(session, ProcessEnd::because(EndReason::TimedOut));
-        world.must(&owner(), Command::RetryTask { task, forced: false, later });
+        world.must(&owner(), Command::RetryTask { task, reason: None, forced: false, later });
         assert_eq!(world.task(task).status, status);
     }
     let mut team = Team::with_a_started();
     let session = team.world.enter("w1", team.a);
     team.world.end(session, ProcessEnd::because(EndReason::TimedOut));
-    team.world.must(&owner(), Command::RetryTask { task: team.a, forced: false, later: false });
+    team.world.must(&owner(), Command::RetryTask { task: team.a, reason: None, forced: false, later: false });
     assert_eq!(team.world.task(team.a).status, Status::Todo, "its mover starts it");
 }
 

@@ -74,8 +74,9 @@ fn last_message_blocks_the_task_and_stops_the_chat() {
     let task = world.started("w1");
     let (session, chat) = (world.enter("w1", task), world.chat("w1"));
     for speaker in [session, chat] {
-        world.must(&Actor::Session(speaker), writing("w2"));
-        let last = world.must(&Actor::Session(speaker), writing("w2"));
+        let answer = || Command::SendMessage { to: Party::Owner, content: "well".into(), related_task: None };
+        world.must(&Actor::Session(speaker), answer());
+        let last = world.must(&Actor::Session(speaker), answer());
         assert_eq!(spent(&last), [Fuel::Messages]);
         assert_eq!(world.session(speaker).stop, Some(StopCause::FuelSpent));
     }

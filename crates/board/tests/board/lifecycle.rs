@@ -50,7 +50,7 @@ fn subtask_may(from: Status, to: Status, who: TaskRole) -> bool {
         (Backlog | Todo, InProgress) => mover || force,
         (Todo, Blocked) => owner || mover,
         (InProgress, Blocked) => owner || mover || who == TaskRole::Assignee,
-        (Blocked, InProgress) => mover || force,
+        (Blocked, InProgress | Todo) => mover || force,
         (InProgress, Done) => who == TaskRole::OwnerWhoSawTheMerge || force,
         (InProgress, Failed) => force,
         (Backlog | Todo | InProgress | Blocked | Failed, Cancelled) => owner || mover,
@@ -63,7 +63,7 @@ fn subtask_may(from: Status, to: Status, who: TaskRole) -> bool {
 fn top_may(from: Status, to: Status, who: TaskRole) -> bool {
     let owner = OWNER.contains(&who);
     match (from, to) {
-        (Backlog | Todo, InProgress) | (Blocked, InProgress) => owner,
+        (Backlog | Todo | Blocked, InProgress) | (Blocked, Todo) => owner,
         _ if MOVER.contains(&who) => false,
         _ => subtask_may(from, to, who),
     }
@@ -75,7 +75,7 @@ fn step_may(from: Status, to: Status, who: TaskRole) -> bool {
     match (from, to) {
         (InProgress, Done | Failed) if doer => true,
         // Whoever blocked it lifts it, also from a chat.
-        (Blocked, InProgress) if who == TaskRole::MoverInChat => true,
+        (Blocked, InProgress | Todo) if who == TaskRole::MoverInChat => true,
         _ if who == TaskRole::MoverInChat => false,
         _ => subtask_may(from, to, who),
     }

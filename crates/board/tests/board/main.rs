@@ -8,6 +8,7 @@ mod attempts;
 mod backoff;
 mod by_hand;
 mod chat;
+mod comments;
 mod cycles;
 mod events;
 mod examination;

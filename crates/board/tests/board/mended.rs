@@ -6,20 +6,17 @@ use board::{
     Outcome, Party, ProcessEnd, Reason, Settings, Span, Status, TaskId, Verdict,
 };
 
-use crate::team::{Team, creating, depending, moving, writing};
+use crate::team::{Team, commenting, creating, depending, moving, writing};
 use crate::world::{World, agent, owner, project, roster};
 
-/// A2, F6: what happens between the choice to wait and its delivery is not slept through.
+/// A2, F6, N10: what happens between the choice to wait and its delivery is not slept through.
 #[test]
-fn a_worker_that_finishes_before_wait_is_delivered_wakes_its_manager() {
+fn a_worker_that_finishes_before_wait_is_delivered_is_told_at_once() {
     let mut team = Team::with_a_started();
     team.world.go(&team.lead(), team.b, Cancelled);
     team.world.select(team.lead, Choice::Wait);
     team.world.complete("w1", team.a);
-    assert_eq!(team.world.ask(team.lead).0, NextAction::Wait);
-    team.world.leave(team.lead);
-    let answer = team.world.staff("lead");
-    assert_eq!((answer.action, answer.reason), (Action::Start, Reason::WorkersProgressed));
+    assert_eq!(team.world.ask(team.lead).0, NextAction::ReportCompletion);
 }
 
 /// N2.11, N6: a task that came back in the middle of its steps is gone on with, not reworked.
@@ -99,7 +96,7 @@ fn waiting_again_never_blocks_a_manager() {
     let worker = team.world.enter("w1", team.a);
     team.leave_waiting();
     for _ in 0..4 {
-        team.world.must(&owner(), writing("lead"));
+        team.world.must(&owner(), commenting(team.top));
         team.world.tend(Span::minutes(1));
         let lead = team.back();
         team.leave_waiting();

@@ -35,12 +35,14 @@ fn known(what: &EventKind) -> &'static str {
             what.name()
         }
         E::ContextSaved { .. } | E::LoggedOut { .. } | E::CallsCounted { .. } | E::FuelSpent { .. } => what.name(),
-        E::MessageSent { .. } | E::MessagesShown { .. } | E::MessageExpired { .. } => what.name(),
+        E::CommentAdded { .. } | E::MessageSent { .. } | E::MessagesShown { .. } | E::MessageExpired { .. } => {
+            what.name()
+        }
     }
 }
 
 /// How many kinds there are, by the arms above.
-pub(crate) const KINDS: usize = 36;
+pub(crate) const KINDS: usize = 37;
 
 pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
@@ -299,6 +301,7 @@ fn about_messages() -> Vec<EventKind> {
         related_task,
     };
     vec![
+        EventKind::CommentAdded { task: TASK, by: Party::Owner, text: "続けて\nください".into() },
         sent(Party::Owner, Party::Agent(agent("w1")), Some(TASK)),
         sent(Party::Agent(agent("w1")), Party::Owner, None),
         EventKind::MessagesShown { session: SESSION, upto: MessageId(7) },

@@ -139,6 +139,10 @@ pub(crate) fn saving() -> Command {
     Command::SaveContext { context }
 }
 
+pub(crate) fn commenting(task: TaskId) -> Command {
+    Command::CommentTask { task, text: "please".into() }
+}
+
 pub(crate) fn writing(to: &str) -> Command {
     Command::SendMessage { to: Party::Agent(agent(to)), content: "hello".into(), related_task: None }
 }

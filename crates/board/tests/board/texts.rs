@@ -75,6 +75,7 @@ fn instructions(page: &mut String, language: Language) {
             waiting: vec![task(3, Status::InProgress)],
             children: vec![task(2, Status::Todo), task(3, Status::InProgress)],
             feedback: Some(Rejection::NoChange),
+            comments: Vec::new(),
         };
         let reason = action.reason().unwrap_or("-");
         line(

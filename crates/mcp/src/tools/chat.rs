@@ -1,6 +1,6 @@
 //! How do agents and the owner talk? By messages in order, read up to a cursor.
 
-use board::{Command, EventKind, MessageId, Party, RefusalReason, Tool};
+use board::{Command, EventKind, MessageId, Party, RefusalReason, TaskId, Tool};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,14 +70,19 @@ pub(crate) struct SendMessage {
 pub(crate) struct Sent {
     success: bool,
     #[schemars(with = "Option<String>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     message_id: Option<MessageId>,
+    /// It became a comment on this task.
+    #[schemars(with = "Option<String>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment_on: Option<TaskId>,
 }
 
 impl ToolHandler for SendMessage {
     const TOOL: Tool = Tool::SendMessage;
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Add;
-    const ABOUT: &'static str = "Write to the owner or to an agent, at most 4,000 characters.";
+    const ABOUT: &'static str = "Write to the owner, at most 4,000 characters.";
     type Answer = Sent;
 
     async fn run(self, call: Call) -> Result<Sent, ControlError> {
@@ -95,6 +100,10 @@ impl ToolHandler for SendMessage {
             EventKind::MessageSent { message, .. } => Some(message),
             _ => None,
         });
-        Ok(Sent { success: true, message_id })
+        let comment_on = receipt.events.iter().find_map(|event| match event.what {
+            EventKind::CommentAdded { task, .. } => Some(task),
+            _ => None,
+        });
+        Ok(Sent { success: true, message_id, comment_on })
     }
 }

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::own::Profile;
 use super::tasks::move_task;
-use crate::answers::Moved;
-use crate::answers::refuse;
+use crate::answers::{Moved, refuse};
 use crate::arguments::{TaskRef, choices, priorities};
 use crate::call::Call;
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
@@ -169,6 +168,36 @@ impl ToolHandler for BlockTask {
 
     async fn run(self, call: Call) -> Result<Moved, ControlError> {
         move_task(call.session()?, self.task_id.0, Status::Blocked, Some(self.reason)).await
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommentTask {
+    task_id: TaskRef,
+    text: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Commented {
+    success: bool,
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    /// When it is read.
+    message: String,
+}
+
+impl ToolHandler for CommentTask {
+    const TOOL: Tool = Tool::CommentTask;
+    const WHO: AllowedCaller = AllowedCaller::Manager;
+    const EFFECT: Effect = Effect::Add;
+    const ABOUT: &'static str = "Tell whoever works on a subtask something; it is read before the work goes on.";
+    type Answer = Commented;
+
+    async fn run(self, call: Call) -> Result<Commented, ControlError> {
+        let task_id = self.task_id.0;
+        let receipt = call.session()?.submit(Command::CommentTask { task: task_id, text: self.text }).await?;
+        Ok(Commented { success: true, task_id, message: replies::commented(&receipt.after, task_id) })
     }
 }
 

@@ -27,6 +27,7 @@ const MANAGER: &[&str] = &[
     "update_task",
     "cancel_task",
     "block_task",
+    "comment_task",
     "update_task_dependencies",
     "get_recent_completions",
     "list_subordinates",

@@ -428,7 +428,7 @@ impl World {
                 let to = Party::Agent(agents.choose(&mut self.rng).expect("there are agents").clone());
                 Command::SendMessage { to, content: "how is it going?".into(), related_task: Some(task) }
             }
-            11 => Command::RetryTask { task, forced, later: self.rng.random_bool(0.5) },
+            11 => Command::RetryTask { task, reason: None, forced, later: self.rng.random_bool(0.5) },
             12 => Command::ApplyRoster { agents: roster(self.rng.random_bool(0.5)) },
             13 => return self.attach(&agents).await,
             14 => {

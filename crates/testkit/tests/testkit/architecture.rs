@@ -55,11 +55,12 @@ const NOUNS: [&str; 24] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 20] = [
+const DECISIONS: [&str; 21] = [
     "admit",
     "answer",
     "apply",
     "attach",
+    "comments",
     "cycles",
     "examination",
     "fuel",

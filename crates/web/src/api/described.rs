@@ -32,6 +32,7 @@ described! {
     Agent = wire::Agent,
     AgentDetail = wire::AgentDetail,
     Code = board::Code,
+    Comment = wire::Comment,
     Completion = board::Completion,
     Event = wire::Event,
     Language = board::Language,

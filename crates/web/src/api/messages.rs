@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
-use board::{AgentId, Command, MessageId, Party, TaskId};
+use board::{AgentId, Command, EventKind, MessageId, Party, TaskId};
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +16,7 @@ use super::{Body, NoQuery, Path, Query};
 use crate::AppState;
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
-use board::wire::Message;
+use board::wire::{Comment, Message};
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list, send))
@@ -78,10 +78,15 @@ struct Send {
 }
 
 /// Write to an agent; a runner starts it for a chat
+///
+/// What is written about a task of the agent's own is a comment on that task.
 #[utoipa::path(
     post, path = "/projects/{project}/messages", tag = "messages", params(("project" = String, Path)),
     request_body = Send,
-    responses((status = 201, body = described::Message))
+    responses(
+        (status = 201, body = described::Message),
+        (status = 200, description = "A comment on the agent's task", body = described::Comment),
+    )
 )]
 async fn send(
     State(state): State<AppState>,
@@ -94,6 +99,13 @@ async fn send(
     let Send { to, content, related_task } = send;
     let command = Command::SendMessage { to: Party::Agent(to), content, related_task };
     let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    let commented = receipt.events.iter().find_map(|event| match &event.what {
+        EventKind::CommentAdded { task, .. } => receipt.after.tasks.get(task),
+        _ => None,
+    });
+    if let Some((task, comment)) = commented.and_then(|task| Some((task, task.comments.last()?))) {
+        return Ok(Json(Comment::of(&receipt.after, task, comment)).into_response());
+    }
     let message = receipt.after.messages.last().expect("a message was just sent");
     Ok((StatusCode::CREATED, Json(Message::of(&receipt.after, message))).into_response())
 }

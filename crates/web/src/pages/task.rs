@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use board::wire::TaskDetail;
 use board::{
-    Board, CheckOutcome, Command, Merge, Mode, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
+    Board, CheckOutcome, Command, Merge, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
     Timestamp, Tone, event_lines, may_edit, say_rejection, say_why, why,
 };
 use serde::Deserialize;
@@ -46,6 +46,8 @@ struct TaskPage {
     evidence: Option<Evidence>,
     feedback: Option<String>,
     notes: Vec<(&'static str, String)>,
+    comments: Vec<CommentRow>,
+    may_comment: bool,
     messages: Vec<MessageRow>,
     timeline: Vec<Line>,
     earlier: Option<Seq>,
@@ -55,8 +57,6 @@ struct TaskPage {
     may_split: bool,
     may_assign: bool,
     may_depend: bool,
-    /// The assignee, if it can be written to.
-    hears: Option<String>,
 }
 
 #[derive(Debug)]
@@ -116,6 +116,16 @@ pub(super) struct CheckRow {
     pub(super) name: String,
     pub(super) outcome: CheckOutcome,
     pub(super) output: String,
+}
+
+/// What was written about the task, and who has read it.
+#[derive(Debug)]
+struct CommentRow {
+    seq: Seq,
+    by: String,
+    text: String,
+    at: Age,
+    read: String,
 }
 
 #[derive(Debug)]
@@ -185,6 +195,8 @@ pub(super) async fn task(
         evidence: examined.and_then(|session| evidence(session, &person)),
         feedback: task.feedback.as_ref().filter(|_| !task.is_settled()).map(|why| say_rejection(why, language)),
         notes: context(task, &person),
+        comments: task.comments.iter().map(|comment| comment_row(board, task, comment, now, &person)).collect(),
+        may_comment: person.is_owner() && admits(&Command::CommentTask { task: id, text: "x".into() }),
         messages: messages(board, id, now, &person),
         timeline: events.iter().flat_map(|(seq, event)| lines(board, *seq, &about(event, id), now, &person)).collect(),
         earlier,
@@ -194,7 +206,6 @@ pub(super) async fn task(
         may_split: person.is_owner() && admits(&split),
         may_assign: person.is_owner() && admits(&assign(board, task)),
         may_depend: person.is_owner() && !task.is_step() && task.status != Status::InProgress && admits(&depend),
-        hears: hears(board, task).filter(|_| person.is_owner()),
         read_only,
         layout: Layout::new(person.clone(), format!("{id} {}", task.title), NavItem::Board, Some(&open)),
     })
@@ -220,10 +231,21 @@ fn assign(board: &Board, task: &Task) -> Command {
     Command::AssignTask { task: task.id, assignee, forced: false }
 }
 
-/// The assignee, if messages reach it.
-fn hears(board: &Board, task: &Task) -> Option<String> {
-    let agent = board.active_agent(task.assignee.as_ref()?)?;
-    (agent.spec.mode == Mode::Guided).then(|| agent.id().to_string())
+fn comment_row(board: &Board, task: &Task, comment: &board::Comment, now: Timestamp, person: &Person) -> CommentRow {
+    let readers: Vec<_> = board::comments::readers(board, task, comment)
+        .map(|reader| format!("{} {}", reader.id, reader.agent))
+        .collect();
+    let read = match readers.as_slice() {
+        [] => person.say("not read yet", "未読").to_owned(),
+        readers => format!("{} {}", person.say("read by", "既読:"), readers.join(", ")),
+    };
+    CommentRow {
+        seq: comment.seq,
+        by: party_word(&comment.by, person.language),
+        text: board::clean(&comment.text),
+        at: Age { at: comment.at, now },
+        read,
+    }
 }
 
 fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {

@@ -1,7 +1,7 @@
 //! `saihai message send`
 
 use board::wire;
-use board::{AgentId, Command, Party, TaskId};
+use board::{AgentId, Command, EventKind, Party, TaskId};
 use clap::Args;
 
 use crate::commands::task::text_or_stdin;
@@ -18,7 +18,7 @@ pub(crate) struct Send {
     to: AgentId,
     /// The text, or - to read it from stdin
     content: String,
-    /// The task it is about
+    /// The task it is about; for the agent's own task this is a comment on it
     #[arg(long, value_name = "ID")]
     task: Option<TaskId>,
 }
@@ -29,6 +29,21 @@ impl Send {
         let content = text_or_stdin(self.content)?;
         let to = Party::Agent(self.to.clone());
         let receipt = opened.submit(Command::SendMessage { to, content, related_task: self.task }).await?;
+        let commented = |event: &board::Event| matches!(event.what, EventKind::CommentAdded { .. });
+        if let (Some(id), true) = (self.task, receipt.events.iter().any(commented)) {
+            let task = receipt.after.task(id).map_err(|refusal| opened.refusal(refusal))?;
+            let comment = task.comments.last().map(|comment| wire::Comment::of(&receipt.after, task, comment));
+            return context.format.print(
+                &comment,
+                || vec![id.to_string()],
+                || {
+                    opened.say(
+                        format!("It is a comment on {id}, which {} reads before it goes on.", self.to),
+                        format!("{id} へのコメントとして {} に伝わります。", self.to),
+                    )
+                },
+            );
+        }
         let message = receipt.after.messages.last().expect("a message was just sent");
         let view = wire::Message::of(&receipt.after, message);
         context.format.print(

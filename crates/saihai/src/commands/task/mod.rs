@@ -4,6 +4,7 @@ mod add;
 mod assign;
 mod block;
 mod cancel;
+mod comment;
 mod depend;
 mod list;
 mod log;
@@ -33,6 +34,7 @@ pub(crate) enum Task {
     Show(show::Show),
     Tree(tree::Tree),
     Update(update::Update),
+    Comment(comment::Comment),
     Assign(assign::Assign),
     Start(start::Start),
     Block(block::Block),
@@ -51,6 +53,7 @@ pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure>
         Task::Show(show) => show.run(context).await,
         Task::Tree(tree) => tree.run(context).await,
         Task::Update(update) => update.run(context).await,
+        Task::Comment(comment) => comment.run(context).await,
         Task::Assign(assign) => assign.run(context).await,
         Task::Start(start) => start.run(context).await,
         Task::Block(block) => block.run(context).await,

@@ -3,7 +3,7 @@
 use board::TaskId;
 use clap::Args;
 
-use super::change_each;
+use super::{change_each, text_or_stdin};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -13,6 +13,9 @@ pub(crate) struct Retry {
     /// Their ids, such as tsk_12 or 12
     #[arg(required = true, value_name = "ID")]
     ids: Vec<TaskId>,
+    /// What to do differently; a comment for the agent, or - for stdin
+    #[arg(long, short)]
+    reason: Option<String>,
     /// Only put them back to todo, and do not start them
     #[arg(long)]
     later: bool,
@@ -24,7 +27,11 @@ pub(crate) struct Retry {
 impl Retry {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let retry = |task| board::Command::RetryTask { task, forced: self.force, later: self.later };
+        let reason = self.reason.map(text_or_stdin).transpose()?;
+        let retry = |task| {
+            let reason = reason.clone();
+            board::Command::RetryTask { task, reason, forced: self.force, later: self.later }
+        };
         change_each(context, &opened, &self.ids, retry).await
     }
 }

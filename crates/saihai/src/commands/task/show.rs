@@ -83,6 +83,15 @@ impl Show {
                 if !task.description.is_empty() {
                     lines.push(format!("\n{}", clean(&task.description)));
                 }
+                for comment in &detail.comments {
+                    let readers = comment.read_by.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                    let read = match readers.as_str() {
+                        "" => opened.say("not read yet", "未読"),
+                        readers => opened.say(format!("read by {readers}"), format!("既読: {readers}")),
+                    };
+                    let said = &comment.comment;
+                    lines.push(format!("\n{} ({}, {read}):\n  {}", said.by, said.at, indented(&said.text)));
+                }
                 let id = task.id;
                 lines.push(opened.say(format!("\nNext: saihai task why {id}"), format!("\n次: saihai task why {id}")));
                 lines.join("\n")

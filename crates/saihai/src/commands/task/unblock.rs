@@ -4,7 +4,7 @@ use board::TaskId;
 use board::lifecycle::Move;
 use clap::Args;
 
-use super::{change_each, owner_move};
+use super::{change_each, owner_move, text_or_stdin};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -14,6 +14,9 @@ pub(crate) struct Unblock {
     /// Their ids, such as tsk_12 or 12
     #[arg(required = true, value_name = "ID")]
     ids: Vec<TaskId>,
+    /// Your answer to what it was blocked for; a comment for the agent, or - for stdin
+    #[arg(long, short, visible_alias = "answer")]
+    reason: Option<String>,
     /// Do it even if the task is another's to move; this is recorded
     #[arg(long)]
     force: bool,
@@ -22,6 +25,8 @@ pub(crate) struct Unblock {
 impl Unblock {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        change_each(context, &opened, &self.ids, |id| owner_move(id, Move::Unblock, None, self.force)).await
+        let reason = self.reason.map(text_or_stdin).transpose()?;
+        let unblock = |id| owner_move(id, Move::Unblock, reason.as_deref(), self.force);
+        change_each(context, &opened, &self.ids, unblock).await
     }
 }

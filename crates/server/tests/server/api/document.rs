@@ -130,6 +130,9 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
         ("PATCH", Some("/tasks/{task}/dependencies")) => {
             one(&format!("/tasks/{painted}/dependencies"), json!({ "add": ["tsk_1"] }), 200)
         }
+        ("POST", Some("/tasks/{task}/comments")) => {
+            one(&format!("/tasks/{painted}/comments"), json!({ "text": "in blue" }), 201)
+        }
         ("POST", Some("/tasks/{task}/{move}")) => {
             one(&format!("/tasks/{painted}/cancel"), json!({ "reason": "enough" }), 200)
         }
@@ -151,7 +154,10 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
         ("GET", Some("/queue")) => one("/queue", Value::Null, 200),
         ("GET", Some("/messages")) => looks(vec!["/messages".into(), "/messages?agent=w2".into()]),
         ("POST", Some("/messages")) => {
-            one("/messages", json!({ "to": "w1", "content": "Hello", "related_task": "tsk_1" }), 201)
+            let open = board.tasks.values().find(|task| task.assignee.is_some() && !task.is_settled()).unwrap();
+            let about = json!({ "to": open.assignee, "content": "Hello", "related_task": open.id });
+            let plain = one("/messages", json!({ "to": "w1", "content": "Hello" }), 201);
+            plain.into_iter().chain(one("/messages", about, 200)).collect()
         }
         ("GET", Some("/memory")) => one("/memory", Value::Null, 200),
         ("GET", Some("/memory/{path}")) => {

@@ -209,6 +209,8 @@ fn claim(session: SessionId, tool: &str, told: &Value) -> Option<String> {
             let changed = !added.is_empty() || !removed.is_empty();
             changed.then(|| format!("depends {} {added:?} {removed:?}", text("task_id")))?
         }
+        "comment_task" => format!("commented {}", text("task_id")),
+        "send_message" if told["comment_on"].is_string() => format!("commented {}", text("comment_on")),
         "send_message" => format!("said {}", text("message_id")),
         "report_completed" => format!("reported {}", text("result")),
         "select_action" => format!("chose {}", text("selected_action")),

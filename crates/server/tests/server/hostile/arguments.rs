@@ -250,6 +250,10 @@ fn plausible(dice: &mut ChaCha8Rng, prey: &Prey<'_>, tool: Tool) -> Map<String, 
             put("task_id", task(dice, prey));
             put("reason", words(dice));
         }
+        Tool::CommentTask => {
+            put("task_id", task(dice, prey));
+            put("text", words(dice));
+        }
         Tool::UpdateTaskDependencies => {
             put("task_id", task(dice, prey));
             put("add_dependencies", json!([task(dice, prey)]));

@@ -114,6 +114,7 @@ fn deed(session: SessionId, what: &EventKind) -> Option<String> {
             format!("edited {task} {fields:?}")
         }
         EventKind::DependenciesChanged { task, added, removed } => format!("depends {task} {added:?} {removed:?}"),
+        EventKind::CommentAdded { task, .. } => format!("commented {task}"),
         EventKind::MessageSent { message, .. } => format!("said {message}"),
         EventKind::CompletionReported { report, .. } => format!("reported {}", report.result),
         EventKind::ActionChosen { choice, .. } => format!("chose {choice}"),

@@ -199,6 +199,12 @@ impl Scene<'_> {
                 must(!forced && *by == self.me(), "an agent moves in its own name, without force")?;
                 self.may_move(*task, *from, *to, reason.as_deref())
             }
+            EventKind::CommentAdded { task, by, text: written } => {
+                text(Field::Comment, written)?;
+                must(*by == self.me(), "an agent writes in its own name")?;
+                let task = self.may_change(*task)?;
+                must(!task.is_settled(), "it is settled")
+            }
             EventKind::ActionChosen { choice, reason, .. } => {
                 reason.as_ref().map_or(Ok(()), |reason| text(Field::Reason, reason))?;
                 must(self.is_manager(), "only managers choose")?;
@@ -242,7 +248,7 @@ impl Scene<'_> {
                 related_task.map_or(Ok(()), |task| self.task(task).map(drop))?;
                 match to {
                     Party::Owner => Ok(()),
-                    Party::Agent(agent) => must(self.board.active_agent(agent).is_some(), "there is nobody"),
+                    Party::Agent(_) => Err("agents do not chat".into()),
                     Party::System => Err("there is nobody".into()),
                 }
             }

@@ -16,7 +16,7 @@ use super::super::{Body, NoQuery, Path, Query};
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
 use crate::{AppState, ProjectRequest};
-use board::wire::Task;
+use board::wire::{self, Task};
 
 /// A task that is to be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -202,11 +202,42 @@ pub(super) async fn depend(
     open.changed(&person, task, Command::ChangeDependencies { task, add, remove, forced }).await
 }
 
+/// What is to be said about a task.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommentRequest {
+    text: String,
+}
+
+/// Write about a task for whoever works on it
+///
+/// A running agent reads it with its next call, any other with its next start.
+#[utoipa::path(
+    post, path = "/projects/{project}/tasks/{task}/comments", tag = "tasks",
+    params(("project" = String, Path), ("task" = String, Path)), request_body = CommentRequest,
+    responses((status = 201, body = described::Comment))
+)]
+pub(super) async fn comment(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path((project, task)): Path<(String, TaskId)>,
+    _: Query<NoQuery>,
+    Body(request): Body<CommentRequest>,
+) -> Result<Response, Problem> {
+    let open = state.project(&person, &project).await?;
+    let command = Command::CommentTask { task, text: request.text };
+    let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    let task = receipt.after.task(task).map_err(|refusal| person.refused(&refusal))?;
+    let comment = task.comments.last().map(|comment| wire::Comment::of(&receipt.after, task, comment));
+    Ok((StatusCode::CREATED, Json(comment)).into_response())
+}
+
 /// What is to be said about a move.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MoveRequest {
-    /// Why; to block and to cancel need it.
+    /// Why; to block and to cancel need it. With a retry, an unblocking, a reopening and a return it is a comment for
+    /// the agent.
     reason: Option<String>,
     /// Insist where the task is another's to move; it is recorded.
     #[serde(default)]
@@ -218,7 +249,7 @@ pub(super) struct MoveRequest {
 
 /// Move a task
 ///
-/// `move` is a row of the lifecycle: queue, shelve, start, unstart, block, unblock, finish, fail, retry, cancel or
+/// `move` is a row of the lifecycle: queue, shelve, start, unstart, block, unblock, requeue, finish, fail, retry, cancel or
 /// reopen.
 #[utoipa::path(
     post, path = "/projects/{project}/tasks/{task}/{move}", tag = "tasks",
@@ -240,7 +271,7 @@ pub(super) async fn act(
     let merged = name == Move::Finish && state.is_merged(&open, found).await?;
     let forced = request.force;
     let command = match name {
-        Move::Retry => Command::RetryTask { task, forced, later: request.later },
+        Move::Retry => Command::RetryTask { task, reason: request.reason, forced, later: request.later },
         name => Command::MoveTask { task, to: board::Destination::By(name), reason: request.reason, forced, merged },
     };
     open.changed(&person, task, command).await

@@ -19,5 +19,6 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
         .routes(routes!(show::offers))
         .routes(routes!(change::assign))
         .routes(routes!(change::depend))
+        .routes(routes!(change::comment))
         .routes(routes!(change::act))
 }

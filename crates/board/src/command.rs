@@ -202,6 +202,10 @@ pub enum Command {
     },
     ShowMessages,
     Logout,
+    /// Its calls were refused this often in a row.
+    CountRefusals {
+        in_a_row: u32,
+    },
     /// Calls that left no event of their own, and answers that were given again.
     CountCalls {
         calls: u32,
@@ -252,6 +256,7 @@ impl Command {
             Self::SaveContext { .. } => "save_context",
             Self::ShowMessages => "show_messages",
             Self::Logout => "logout",
+            Self::CountRefusals { .. } => "count_refusals",
             Self::CountCalls { .. } => "count_calls",
             Self::SendMessage { .. } => "send_message",
             Self::Sweep => "sweep",

@@ -31,6 +31,9 @@ pub fn left(board: &Board, task: &Task) -> RemainingFuel {
     }
 }
 
+/// So many refused calls in a row, without an accepted one between them, stop a session (N9).
+pub const MOST_REFUSALS: u32 = 20;
+
 /// How many calls a session has left (G1). The one definition: the decider, the counter of calls that are not
 /// on the board yet, and the MCP server ask it.
 pub fn calls_left(board: &Board, session: &Session) -> u32 {

@@ -28,6 +28,7 @@ mod id;
 mod index;
 mod installation;
 mod interrupt;
+mod judged_by;
 mod judging_files;
 mod legal_moves;
 pub mod lifecycle;
@@ -78,13 +79,14 @@ pub use examination::{
 };
 pub use fact::Fact;
 pub use field::Field;
-pub use fuel::{RemainingFuel, calls_left, left, repeats_left};
+pub use fuel::{MOST_REFUSALS, RemainingFuel, calls_left, left, repeats_left};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
 pub use installation::{
     Installation, InstallationCommand, InstallationEvent, InstallationEventKind, NewToken, Project, Role, Token,
     TokenId, TokenUse,
 };
 pub use interrupt::interrupt;
+pub use judged_by::JudgedBy;
 pub use judging_files::judging_files;
 pub use legal_moves::{LegalMove, legal_moves, may_edit};
 pub use message::Message;

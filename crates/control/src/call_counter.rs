@@ -59,6 +59,8 @@ struct SessionCalls {
     pending: Option<PendingCalls>,
     /// What it was told last.
     answer: Option<Arc<CachedAnswer>>,
+    /// How many of its last calls were refused, one after the other.
+    refused: u32,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +85,18 @@ impl CallCounter {
             Some(pending) => Flush::Soon(pending),
             None => Flush::Later,
         }
+    }
+
+    /// Notes whether a call was refused. How many were in a row, if that is one more than before.
+    pub(crate) fn note_outcome(&self, session: SessionId, refused: bool) -> Option<u32> {
+        let mut sessions = self.lock();
+        if !refused {
+            sessions.get_mut(&session)?.refused = 0;
+            return None;
+        }
+        let known = sessions.entry(session).or_default();
+        known.refused += 1;
+        Some(known.refused)
     }
 
     /// What the session was told on this very board, if that still holds.

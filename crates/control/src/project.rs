@@ -269,6 +269,21 @@ impl Project {
         self.noted(&self.board(), session, Call::Other, self.clock.now()).await
     }
 
+    /// Notes whether a call of a session was refused: too many in a row stop it (N9).
+    pub async fn call_ended(&self, session: SessionId, refused: bool) -> Result<(), ControlError> {
+        match self.calls.note_outcome(session, refused).filter(|in_a_row| *in_a_row >= board::MOST_REFUSALS) {
+            Some(in_a_row) => {
+                let counted = self.submit(Actor::Session(session), Command::CountRefusals { in_a_row }).await;
+                counted.map(drop).or_else(|error| match error {
+                    // The session is over: there is nothing left to stop.
+                    ControlError::Refused(_) => Ok(()),
+                    error => Err(error),
+                })
+            }
+            None => Ok(()),
+        }
+    }
+
     async fn noted(&self, board: &Board, session: SessionId, call: Call, now: Timestamp) -> Result<(), ControlError> {
         match self.calls.note(board, session, call, now) {
             Flush::Later => Ok(()),

@@ -1,8 +1,8 @@
 //! What does a runner need to know to run a session, and to examine what it left?
 
 use board::{
-    AgentSpec, Board, CheckRun, EnvValues, Generation, Hierarchy, Priority, ProjectId, Purpose, Rejection, Seq,
-    Session, SessionId, SessionStatus, Settings, Task, TaskId, TaskType, WorkspaceFacts, target_red,
+    AgentSpec, Board, CheckRun, Completion, EnvValues, Generation, Hierarchy, Priority, ProjectId, Purpose, Rejection,
+    Seq, Session, SessionId, SessionStatus, Settings, Task, TaskId, TaskType, WorkspaceFacts, target_red,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct TaskBrief {
     /// What was written about it, oldest first: who, and what.
     #[serde(default)]
     pub comments: Vec<(String, String)>,
+    /// When it is done, if that is not as in the settings.
+    #[serde(default)]
+    pub completion: Option<Completion>,
     pub branch: String,
     /// Where the work began, if that was recorded.
     pub base: Option<String>,
@@ -41,6 +44,7 @@ impl From<&Task> for TaskBrief {
             priority: task.priority,
             feedback: task.feedback.clone(),
             comments: task.comments.iter().rev().take(COMMENTS).rev().map(told).collect(),
+            completion: task.completion,
             branch: task.branch_name(),
             base: task.base_commit.clone(),
         }

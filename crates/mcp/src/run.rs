@@ -117,6 +117,10 @@ async fn remember(
     if live && !session.is_counted() {
         session.project.called(session.id).await?;
     }
+    if live {
+        let refused = matches!(outcome, Err(ControlError::Refused(_)));
+        session.project.call_ended(session.id, refused).await?;
+    }
     // A next action that was given is in the trace already, with its reason.
     if name == Tool::GetNextAction.as_str() && session.is_counted() {
         return Ok(());

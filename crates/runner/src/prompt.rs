@@ -1,18 +1,18 @@
 //! What is an agent told when it starts (R6)?
 
-use board::{AgentSpec, Language, Mode, say_rejection};
+use board::{AgentSpec, Completion, JudgedBy, Language, Mode, Settings, say_rejection};
+use definitions::memory::MemoryEntry;
 use dispatch::TaskBrief;
 
 /// What the prompt is made from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PromptInput<'a> {
     pub(crate) spec: &'a AgentSpec,
-    pub(crate) project: &'a str,
-    pub(crate) language: Language,
+    pub(crate) settings: &'a Settings,
     /// Its task; `None` for a chat.
     pub(crate) task: Option<&'a TaskBrief>,
-    /// Path and title of each entry of the memory bank.
-    pub(crate) memory: &'a [(String, String)],
+    /// The entries of the memory bank that it can read.
+    pub(crate) memory: &'a [MemoryEntry],
 }
 
 /// The whole prompt: for a guided agent the control part and its own; for a one-shot agent everything.
@@ -27,8 +27,8 @@ pub(crate) fn prompt(input: &PromptInput<'_>) -> String {
 fn guided(input: &PromptInput<'_>) -> String {
     let AgentSpec { id, name, role, .. } = input.spec;
     let (project, control) = (
-        input.project,
-        match input.language {
+        &input.settings.id,
+        match input.settings.language {
             Language::En => {
                 "You are led by the MCP server `saihai`. Do exactly this:\n\
              1. Call `authenticate`. It needs no arguments.\n\
@@ -47,7 +47,7 @@ fn guided(input: &PromptInput<'_>) -> String {
             }
         },
     );
-    let who = match input.language {
+    let who = match input.settings.language {
         Language::En => format!("You are {name} (`{id}`{}) in the project `{project}`.", role_of(role)),
         Language::Ja => format!("あなたはプロジェクト `{project}` の {name}（`{id}`{}）です。", role_of(role)),
     };
@@ -63,7 +63,8 @@ fn role_of(role: &str) -> String {
 }
 
 fn one_shot(input: &PromptInput<'_>, task: &TaskBrief) -> String {
-    let (scope, language) = (&input.spec.scope, input.language);
+    let language = input.settings.language;
+    let judged = JudgedBy::of(input.settings, input.spec, task.task_type, task.completion);
     let say = |en: &'static str, ja: &'static str| match language {
         Language::En => en,
         Language::Ja => ja,
@@ -88,11 +89,11 @@ fn one_shot(input: &PromptInput<'_>, task: &TaskBrief) -> String {
     let scope = format!(
         "- {}: {}\n- {}: {}\n- {}: {}",
         say("you may change", "変更してよい範囲"),
-        list(&scope.write, nothing),
+        list(&judged.may_change, nothing),
         say("you may read", "読んでよい範囲"),
-        list(&scope.read, everything),
+        list(&input.spec.scope.read, everything),
         say("not for you", "対象外"),
-        list(&scope.exclude, nothing),
+        list(&judged.not_for_you, nothing),
     );
     text.push_str(&section(say("Scope", "範囲"), &scope));
     text.push_str(&memory(input));
@@ -108,15 +109,14 @@ fn one_shot(input: &PromptInput<'_>, task: &TaskBrief) -> String {
         "1. Look at existing patterns first, and follow them.\n\
          2. No mock data: use the services that exist.\n\
          3. All tests pass.\n\
-         4. Commit when you are finished.\n\n\
-         You are judged by facts: your exit code, your commits, and the project's checks on the merged result.",
+         4. Commit when you are finished.",
         "1. まず既存のパターンを確認し、それに従ってください。\n\
          2. モックデータは使わず、既存のサービスを使ってください。\n\
          3. すべてのテストを通してください。\n\
-         4. 終わったらコミットしてください。\n\n\
-         判定は事実で行われます。終了コード、コミット、マージ結果に対するチェックです。",
+         4. 終わったらコミットしてください。",
     );
     text.push_str(&section(say("Rules", "決まり"), rules));
+    text.push_str(&section(say("What your work is judged by", "判定の基準"), &judgement(&judged, language)));
     text
 }
 
@@ -126,15 +126,44 @@ fn section(title: &str, body: &str) -> String {
 
 /// The memory bank by reference: paths and titles, to be read where needed.
 fn memory(input: &PromptInput<'_>) -> String {
-    if input.memory.is_empty() {
-        return String::new();
+    match definitions::memory::preview(input.memory, input.settings.language) {
+        text if text.is_empty() => text,
+        text => format!("\n{text}"),
     }
-    let title = match input.language {
-        Language::En => "What the project has decided (read what concerns you)",
-        Language::Ja => "プロジェクトの決定事項（関係するものを読んでください）",
+}
+
+/// Every rule by which an attempt could be lost (N8).
+fn judgement(judged: &JudgedBy, language: Language) -> String {
+    let say = |en: &str, ja: &str| match language {
+        Language::En => en.to_owned(),
+        Language::Ja => ja.to_owned(),
     };
-    let lines: Vec<_> = input.memory.iter().map(|(path, title)| format!("- `{path}`: {}", one_line(title))).collect();
-    section(title, &lines.join("\n"))
+    let named = |patterns: &[String]| patterns.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut lines = vec![
+        say("- You exit with 0.", "- 終了コードが 0 であること。"),
+        say(
+            "- Only what you may change is changed; nothing in `.saihai/`, unless it is named there.",
+            "- 変更してよい範囲だけが変更されていること（`.saihai/` は明示されていない限り対象外）。",
+        ),
+    ];
+    if judged.completion == Completion::Merged {
+        lines.push(say("- Your commits merge with the target branch.", "- コミットが対象ブランチとマージできること。"));
+    }
+    if let Some(setup) = &judged.setup {
+        lines.push(format!("- {}: `{}`", say("the setup succeeds", "準備コマンドの成功"), one_line(setup)));
+    }
+    for check in &judged.checks {
+        let passes = say("this check passes on the merged result", "マージ結果でのチェックの成功");
+        lines.push(format!("- {passes}: {} `{}`", check.name, one_line(&check.command)));
+    }
+    for goal in &judged.goals {
+        lines.push(format!("- {}: {goal}", say("this goal is met", "目標の達成")));
+    }
+    if !judged.protected.is_empty() {
+        let taken = say("checks use the target's version of", "チェックは対象ブランチ側のものを使います");
+        lines.push(format!("- {taken}: {}", named(&judged.protected)));
+    }
+    lines.join("\n")
 }
 
 fn one_line(text: &str) -> String {

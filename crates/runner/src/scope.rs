@@ -79,6 +79,8 @@ pub(crate) fn sparse(scope: &Scope) -> Option<Vec<String>> {
         patterns.extend(scope.read.iter().chain(&scope.write).flat_map(|pattern| every_file(pattern, false)));
     }
     patterns.extend(scope.exclude.iter().flat_map(|pattern| every_file(pattern, true)));
+    // Prompts name its files (R16).
+    patterns.push(format!("/{DEFINITIONS}/memory/**"));
     Some(patterns)
 }
 

@@ -113,6 +113,7 @@ impl<'a> AdmitContext<'a> {
             Command::SaveContext { context } => self.save_context(context),
             Command::ShowMessages => self.show_messages(),
             Command::Logout => self.log_out(),
+            Command::CountRefusals { in_a_row } => self.count_refusals(*in_a_row),
             Command::CountCalls { calls, repeated } => self.count_calls(*calls, *repeated),
             Command::SendMessage { to, content, related_task } => self.send_message(to, content, *related_task),
 
@@ -133,6 +134,7 @@ impl<'a> AdmitContext<'a> {
                 | Command::SaveContext { .. }
                 | Command::Logout
                 | Command::CountCalls { .. }
+                | Command::CountRefusals { .. }
                 | Command::ShowMessages
         );
         if let (false, Some(interrupt)) = (always, interrupt(self.board, session)) {

@@ -144,6 +144,16 @@ impl AdmitContext<'_> {
         Ok(happened)
     }
 
+    /// An agent whose calls are all refused gets nowhere (N9).
+    pub(super) fn count_refusals(&self, in_a_row: u32) -> AdmitResult {
+        let session = self.session()?;
+        let going = interrupt(self.board, session).is_none() && session.report.is_none();
+        Ok(match in_a_row >= fuel::MOST_REFUSALS && going {
+            true => self.stop_for_fuel(session, Fuel::Repeats),
+            false => Vec::new(),
+        })
+    }
+
     pub(super) fn count_calls(&self, calls: u32, repeated: Option<(NextAction, u32)>) -> AdmitResult {
         let session = self.session()?;
         // Repeated before the last new fact: a call like any other by now.

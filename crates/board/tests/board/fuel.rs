@@ -83,6 +83,20 @@ fn last_message_blocks_the_task_and_stops_the_chat() {
     assert_eq!(world.task(task).block, block("fuel_spent: max_messages"));
 }
 
+/// N9: twenty refused calls in a row stop the session; nineteen do not, and an end that was reported is not disturbed.
+#[test]
+fn twenty_refusals_in_a_row_are_no_progress() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let refused = |in_a_row| Command::CountRefusals { in_a_row };
+    assert!(world.must(&Actor::Session(session), refused(19)).is_empty());
+    let last = world.must(&Actor::Session(session), refused(20));
+    assert_eq!((spent(&last), world.task(task).block.clone()), (vec![Fuel::Repeats], block("no_progress")));
+    assert_eq!(world.ask(session).0, NextAction::Stop(Interrupt::Stopped(StopCause::NoProgress)));
+    assert!(world.must(&Actor::Session(session), refused(21)).is_empty());
+}
+
 /// G2: the same answer eight times without a new fact → stop, `no_progress`.
 #[test]
 fn same_answer_eight_times_is_no_progress() {

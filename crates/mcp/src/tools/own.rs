@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::wire::TaskSummary;
-use board::{Answer, Command, NextAction, Outcome, Tool, replies};
+use board::{Answer, Command, JudgedBy, NextAction, Outcome, Tool, replies};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -172,6 +172,9 @@ pub(crate) struct MyTask {
     parent: Option<TaskSummary>,
     /// What it builds on, with what was achieved there.
     dependencies: Vec<TaskSummary>,
+    /// What your work will be judged by; a manager's is judged by its subtasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged_by: Option<JudgedBy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     working_directory: Option<String>,
 }
@@ -180,7 +183,8 @@ impl ToolHandler for GetMyTask {
     const TOOL: Tool = Tool::GetMyTask;
     const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Your task in full: description, feedback, notes, steps.";
+    const ABOUT: &'static str =
+        "Your task in full: description, comments, feedback, notes, steps, and what it is judged by.";
     type Answer = MyTask;
 
     async fn run(self, call: Call) -> Result<MyTask, ControlError> {
@@ -190,10 +194,13 @@ impl ToolHandler for GetMyTask {
         let task = board.task(session.task()?.id)?;
         let parent = task.parent.and_then(|id| board.tasks.get(&id));
         let needed = task.dependencies.iter().filter_map(|id| board.tasks.get(id));
+        let worker = board.agents.get(&board.session(session.id)?.agent).filter(|agent| !agent.is_manager());
+        let judged_by = worker.map(|agent| JudgedBy::of(&board.settings, &agent.spec, task.task_type, task.completion));
         Ok(MyTask {
             task: TaskInfo::of(&board, task),
             parent: parent.map(|parent| TaskSummary::of(parent).with_description(parent)),
             dependencies: needed.map(|task| TaskSummary::of(task).with_summary(task)).collect(),
+            judged_by,
             working_directory: call.state.working_directory(session),
         })
     }

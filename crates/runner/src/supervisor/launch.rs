@@ -37,13 +37,11 @@ pub(super) enum LaunchError {
     Refused(String),
 }
 
-/// The prompt of an agent for its work.
+/// The prompt of an agent for its work. It names the entries of the memory bank that are in `tree`, where it works (R16).
 #[must_use]
-pub fn prompt_for(settings: &Settings, repository: &Path, spec: &AgentSpec, task: Option<&TaskBrief>) -> String {
-    let (entries, _) = definitions::memory::list(&repository.join(".saihai"));
-    let memory: Vec<_> = entries.iter().map(|entry| (entry.path.display().to_string(), entry.title.clone())).collect();
-    let (project, language) = (settings.id.as_str(), settings.language);
-    prompt(&PromptInput { spec, project, language, task, memory: &memory })
+pub fn prompt_for(settings: &Settings, tree: &Path, spec: &AgentSpec, task: Option<&TaskBrief>) -> String {
+    let (memory, _) = definitions::memory::list(&tree.join(".saihai"));
+    prompt(&PromptInput { spec, settings, task, memory: &memory })
 }
 
 /// What only the runner knows that has claimed the session.
@@ -95,7 +93,7 @@ impl Inner {
             // Whoever does no work itself gets a copy to look at.
             None => self.view(settings, spec, &run.join("view")).await?,
         };
-        let text = prompt_for(settings, &self.host.repository, spec, order.task.as_ref());
+        let text = prompt_for(settings, &workspace, spec, order.task.as_ref());
         let mcp_url = (spec.mode == Mode::Guided).then_some(self.options.mcp_url.as_str());
         let assignment = Assignment {
             spec,

@@ -13,6 +13,7 @@ use crate::context::{Context, OpenProject};
 use crate::failure::{CliExit, Failure, write_stderr};
 use crate::judging_files;
 use crate::show::{self, Format};
+use crate::uncommitted_definitions;
 
 /// Check git, the store, the definitions, and what runs in the sandbox: clients, setup and checks
 #[derive(Debug, Args)]
@@ -146,6 +147,10 @@ async fn check_project(opened: &OpenProject) -> Vec<Finding> {
             let detail = format!("not applied yet: {}", applied.lines().join(", "));
             findings.push(Finding::new("definitions", Severity::Warning, detail, "Run `saihai agent apply`."));
         }
+    }
+    if let Some(warning) = uncommitted_definitions::warning(opened) {
+        let hint = "Run `git add .saihai && git commit`.";
+        findings.push(Finding::new("definitions", Severity::Warning, warning, hint));
     }
     let unprotected = judging_files::unprotected(opened, &board.settings);
     if !unprotected.is_empty() {

@@ -14,6 +14,7 @@ use crate::context::{Context, OpenProject, owner};
 use crate::failure::{CliExit, Failure};
 use crate::judging_files;
 use crate::show::clean;
+use crate::uncommitted_definitions;
 
 /// Make the repository around the current directory a project
 #[derive(Debug, Args)]
@@ -78,6 +79,7 @@ impl Init {
                     format!("チェックが使うファイルをエージェントが変更できます。対象ブランチのものを使うには `dod` に追加してください:\n  {line}"),
                 ));
             }
+            lines.extend(uncommitted_definitions::warning(&opened));
             let (id, target) = (&opened.id, &board.settings.target_branch);
             lines.push(opened.say(
                 format!("Project `{id}` is ready; work is merged into {target}.\nNext: saihai task add \"What should be done\" --assign AGENT (see `saihai agent list`)"),

@@ -25,3 +25,14 @@ fn a_message_has_a_length() {
     world.ok(&["message", "send", "lead", &"界".repeat(4000)]);
     assert_eq!(world.refused(2, &["message", "send", "lead", &"x".repeat(4001)])["code"], "invalid_argument");
 }
+
+/// N11, F119: a message that nobody would hear is refused, and says what to do instead.
+#[test]
+fn a_message_to_a_one_shot_agent_is_refused() {
+    let world = World::new();
+    world.write(".saihai/agents/once.yaml", "id: once\nmode: one_shot\nclient: command\ncommand: [\"true\"]\n");
+    world.ok(&["agent", "apply"]);
+    let refusal = world.refused(1, &["message", "send", "once", "hello"]);
+    assert_eq!(refusal["code"], "not_allowed");
+    assert!(refusal["hint"].as_str().unwrap().contains("task comment"), "{refusal}");
+}

@@ -55,7 +55,7 @@ const NOUNS: [&str; 24] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 21] = [
+const DECISIONS: [&str; 22] = [
     "admit",
     "answer",
     "apply",
@@ -66,6 +66,7 @@ const DECISIONS: [&str; 21] = [
     "fuel",
     "installation",
     "interrupt",
+    "judged_by",
     "judging_files",
     "legal_moves",
     "next_action",

@@ -9,6 +9,7 @@ mod managers;
 mod owner_changes;
 mod restarts;
 mod sessions;
+mod steering;
 mod stuck;
 mod trace;
 mod workers;

@@ -52,6 +52,27 @@ fn a_users_files(team: &Team) {
     fs::write(team.world.path().join("user/notes.txt"), "notes\n").unwrap();
 }
 
+/// R16, F121: the memory bank is there whatever the scope says, and the prompt names what is there and nothing else.
+#[test]
+fn files_that_the_prompt_names_are_there() {
+    let team = Team::new("");
+    team.world.write(".saihai/memory/style.md", "# Style\n\nTabs.\n");
+    team.redefine_solo(
+        "cat .saihai/memory/style.md > src/seen.txt; ls .saihai/memory >> src/seen.txt; cat >> src/seen.txt",
+        &json!({ "scope": { "read": ["src/**"], "write": ["src/**"], "exclude": [".saihai/**"] } }),
+    );
+    team.world.write(".saihai/memory/secret-plan.md", "# Not committed\n");
+    for told in [team.world.ok(&["init"]), team.world.ok(&["doctor", "--skip-checks"])] {
+        assert!(told.contains("secret-plan.md"), "{told}");
+    }
+    let task = team.start_task("Look");
+    let _up = team.up();
+    team.until_task(&task, "done");
+    let seen = team.merged("src/seen.txt").unwrap();
+    assert!(seen.contains("Tabs.") && seen.contains(".saihai/memory/style.md"), "{seen}");
+    assert!(!seen.contains("secret-plan"), "{seen}");
+}
+
 /// R2, F64: files elsewhere are neither written, replaced, removed nor read: by name, by `..`,
 /// through a link, under another name.
 #[test]

@@ -26,6 +26,8 @@ words! {
         Gemini = "gemini",
         Opencode = "opencode",
         Command = "command",
+        /// No runner starts it: a person's own client joins with the agent's passkey (S7).
+        Attached = "attached",
     }
 }
 

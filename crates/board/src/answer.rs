@@ -114,7 +114,7 @@ impl LegalCalls<'_> {
         let wanted: &[Tool] = match action {
             NextAction::Stop(_) => &[Tool::SaveContext, Tool::Logout],
             NextAction::ReportModel => &[Tool::ReportModel],
-            NextAction::GetPendingMessages => &[Tool::GetPendingMessages, Tool::SendMessage],
+            NextAction::GetPendingMessages => &[Tool::GetPendingMessages, Tool::CreateTask, Tool::SendMessage],
             NextAction::WaitForMessages => &[Tool::GetNextAction],
             NextAction::LeaveChat | NextAction::LogOut | NextAction::Wait => &[Tool::Logout],
             NextAction::GetTask => &[Tool::GetMyTask],

@@ -27,6 +27,7 @@ words! {
         ProjectFull = "project_full",
         CoolingDown = "cooling_down",
         RightOfWay = "right_of_way",
+        AttachedOnly = "attached_only",
         WorkerBlocked = "worker_blocked",
         WorkersProgressed = "workers_progressed",
         WaitingForWorkers = "waiting_for_workers",

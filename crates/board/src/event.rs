@@ -44,6 +44,9 @@ pub struct CreatedTask {
     pub allow_empty: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<Repairs>,
+    /// The owner's message that asked for it (N11).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mandate: Option<MessageId>,
 }
 
 /// What was changed of a task's content; what is `None` stays.

@@ -97,8 +97,8 @@ pub use refusal::{Code, Refusal, RefusalReason};
 pub use runner_view::{DiskSpace, RunnerStatus, RunnerView};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{
-    Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox, SandboxLimits,
-    Settings,
+    ChatRequests, Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox,
+    SandboxLimits, Settings,
 };
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{

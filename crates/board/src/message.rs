@@ -14,6 +14,8 @@ pub struct Message {
     pub at: Timestamp,
     /// The event that sent it.
     pub seq: Seq,
+    /// The tasks that were made of it.
+    pub tasks: Vec<TaskId>,
     /// It waited longer than its time to live, and its sender was told.
     pub expired: bool,
 }

@@ -9,7 +9,7 @@ use crate::settings::Fuel;
 use crate::task::Status;
 use crate::tool::Tool;
 use crate::words::words;
-use crate::{AgentId, Hierarchy, Party, ProjectId, SessionId, TaskId};
+use crate::{AgentId, Hierarchy, MessageId, Party, ProjectId, SessionId, TaskId};
 
 words! {
     /// What kind of refusal it is: carried unchanged to MCP, HTTP and the command line.
@@ -258,6 +258,10 @@ pub enum RefusalReason {
         limit: u32,
         unsettled: u32,
     },
+    TooManyOfMessage {
+        message: MessageId,
+        most: usize,
+    },
     TooManyOwnTasks {
         limit: u32,
         unsettled: u32,
@@ -378,6 +382,7 @@ impl RefusalReason {
             Self::NotMerged { .. } => Code::NotMerged,
             Self::TooManyChildren { .. }
             | Self::TooManyChildrenEver { .. }
+            | Self::TooManyOfMessage { .. }
             | Self::TooManyOwnTasks { .. }
             | Self::TooManyDependencies { .. }
             | Self::TooDeep { .. }

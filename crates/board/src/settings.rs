@@ -23,6 +23,11 @@ words! {
 }
 
 words! {
+    /// What becomes of work that the owner asks for in a chat: does it start at once, or wait for the owner (N11)?
+    ChatRequests { Start = "start", Confirm = "confirm" }
+}
+
+words! {
     Isolation { Clone = "clone", Worktree = "worktree" }
 }
 
@@ -252,6 +257,15 @@ pub struct Settings {
     /// Clients at once on one runner; `None`: as many as it has cores.
     #[serde(default)]
     pub max_parallel: Option<u32>,
+    #[serde(default)]
+    pub chat_requests: ChatRequests,
+}
+
+// Older logs have none.
+impl Default for ChatRequests {
+    fn default() -> Self {
+        Self::Start
+    }
 }
 
 impl Settings {
@@ -273,6 +287,7 @@ impl Settings {
             sandbox_connect: None,
             sandbox_limits: SandboxLimits::default(),
             max_parallel: None,
+            chat_requests: ChatRequests::Start,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::right_of_way;
 use crate::session::{Driver, Purpose, Session, SessionStatus};
 use crate::task::{Status, Task};
 use crate::waiting;
-use crate::{Agent, AgentId, Mode, Party, Refusal, Timestamp};
+use crate::{Agent, AgentId, Client, Mode, Party, Refusal, Timestamp};
 
 /// The answer for one agent: the first stop, else the first start, else the hold of its most
 /// urgent task. Its cost is that of the agent's own work, not of the board.
@@ -127,9 +127,20 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
     if let Some((_, until)) = right_of_way::must_wait_for(board, task, now) {
         return no_change(Reason::RightOfWay).until(until);
     }
-    match task.waiting_since {
+    let answer = match task.waiting_since {
         Some(since) => staff_waiting_manager(board, agent, task, since),
         None => Staffing::start(Reason::HasInProgressTask, purpose),
+    };
+    only_attached(agent, answer)
+}
+
+/// An agent that joins by itself is never started (S7).
+fn only_attached(agent: &Agent, answer: Staffing) -> Staffing {
+    match answer.action {
+        Action::Start if agent.spec.client == Client::Attached => {
+            Staffing::no_change(Reason::AttachedOnly, answer.purpose)
+        }
+        Action::Start | Action::NoChange | Action::Stop => answer,
     }
 }
 
@@ -163,7 +174,7 @@ pub fn staff_chat(board: &Board, agent: &Agent, now: Timestamp) -> Option<Staffi
     if let Some(until) = cooling_until(board, agent, agent.chat.not_before, now) {
         return no_change(Reason::CoolingDown).map(|no_change| no_change.until(until));
     }
-    Some(Staffing::start(Reason::HasPendingPurpose, Purpose::Chat))
+    Some(only_attached(agent, Staffing::start(Reason::HasPendingPurpose, Purpose::Chat)))
 }
 
 /// A1.5: the later of the task's back-off and the account's parking.

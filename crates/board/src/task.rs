@@ -7,7 +7,7 @@ use crate::event_numbers::EventNumbers;
 use crate::evidence::Rejection;
 use crate::session::CompletionReport;
 use crate::words::words;
-use crate::{AgentId, Generation, Party, Seq, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Generation, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
 
 words! {
     Status {
@@ -167,6 +167,8 @@ pub struct Task {
     pub completion: Option<Completion>,
     pub allow_empty: bool,
     pub repairs: Option<Repairs>,
+    /// The owner's message that asked for it (N11).
+    pub mandate: Option<MessageId>,
     pub block: Option<Block>,
     pub conclusion: Option<Conclusion>,
     /// What its agent last claimed; for the record only.

@@ -70,6 +70,7 @@ pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) ->
     let decompose = fields.parsed_or("decompose", Decompose::Auto);
     check_rank(hierarchy, mode, decompose, &mut fields);
     let client = fields.parsed_or("client", Client::ClaudeCode);
+    check_attached(client, mode, &mut fields);
     let command = command(client, &mut fields);
     let (prompt_file, system_prompt) = prompt(dir, &mut fields);
     let hierarchy = hierarchy.unwrap_or(Hierarchy::Worker);
@@ -122,6 +123,14 @@ fn check_rank(hierarchy: Option<Hierarchy>, mode: Option<Mode>, decompose: Optio
     }
 }
 
+/// Whoever joins by itself talks to the server (S7).
+fn check_attached(client: Option<Client>, mode: Option<Mode>, fields: &mut Fields<'_>) {
+    if (client, mode) == (Some(Client::Attached), Some(Mode::OneShot)) {
+        let message = "an agent with `client: attached` works through the server and cannot be one_shot";
+        fields.report.at(fields.location("mode"), message);
+    }
+}
+
 fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
     let command = fields.texts("command", values::argument);
     let location = fields.location("command");
@@ -141,7 +150,10 @@ fn command(client: Option<Client>, fields: &mut Fields<'_>) -> Vec<String> {
             }
         }
         (Some(Client::Command), None) => {}
-        (Some(client @ (Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode)), _) => {
+        (
+            Some(client @ (Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode | Client::Attached)),
+            _,
+        ) => {
             if fields.has("command") {
                 let message = format!("`command` is for `client: command`, and the client is `{client}`");
                 fields.report.at(location, message);

@@ -1,8 +1,8 @@
 //! What does `.saihai/config.yaml` set?
 
 use board::{
-    Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, ProjectId, Sandbox,
-    SandboxLimits, Settings, Span, TaskType,
+    ChatRequests, Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy,
+    ProjectId, Sandbox, SandboxLimits, Settings, Span, TaskType,
 };
 
 use crate::fields::Fields;
@@ -23,6 +23,7 @@ const KEYS: &[&str] = &[
     "task_types",
     "limits",
     "workspaces",
+    "chat_requests",
 ];
 
 /// The settings that the file gives. The rest has its default, or is for the caller to know.
@@ -46,6 +47,7 @@ pub struct SettingsFile {
     sandbox_connect: Option<Vec<u16>>,
     sandbox_limits: SandboxLimits,
     max_parallel: Option<u32>,
+    chat_requests: Option<ChatRequests>,
 }
 
 impl SettingsFile {
@@ -74,6 +76,7 @@ impl SettingsFile {
             sandbox_connect: self.sandbox_connect,
             sandbox_limits: self.sandbox_limits,
             max_parallel: self.max_parallel,
+            chat_requests: self.chat_requests.unwrap_or(default.chat_requests),
         }
     }
 }
@@ -94,6 +97,7 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
     read_sandbox(&mut settings, &mut fields);
     settings.max_parallel = fields.count("max_parallel", 1..=10_000);
     settings.isolation = fields.parsed("isolation");
+    settings.chat_requests = fields.parsed("chat_requests");
     if let Some(mut merge) = fields.fields("merge", &["strategy"]) {
         settings.merge = merge.parsed("strategy");
     }

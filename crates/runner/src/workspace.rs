@@ -286,7 +286,7 @@ fn client_files_source(repository: &Path, client: Client) -> Option<(PathBuf, &'
         Client::Codex => ".codex",
         Client::Gemini => ".gemini",
         Client::Opencode => ".opencode",
-        Client::Command => return None,
+        Client::Command | Client::Attached => return None,
     };
     Some((repository.join(".saihai/clients").join(client.as_str()), directory))
 }

@@ -53,7 +53,7 @@ impl AdmitContext<'_> {
             (Driver::Hand, Purpose::Task(task)) => self.claim_by_hand(agent, task, forced)?,
             (Driver::Hand, Purpose::Chat) => return Err(RefusalReason::TaskSessionOnly.into()),
             (Driver::Runner { .. } | Driver::Attached, _) => {
-                self.check_staffing(agent, purpose)?;
+                self.check_staffing(agent, purpose, driver)?;
                 self.check_runner(driver)?;
                 Vec::new()
             }
@@ -85,7 +85,7 @@ impl AdmitContext<'_> {
         let agent = self.board.agent(agent)?;
         let mut happened = Vec::new();
         let mut board = std::borrow::Cow::Borrowed(self.board);
-        if staffing::staffing(self.board, agent.id(), self.now)?.action != Action::Start
+        if attach::attachable(self.board, agent, can_make_workspace, self.now).is_err()
             && let Some(silent) = attach::silent_session(self.board, agent, self.now)
         {
             happened = self.ended(silent, &ProcessEnd::because(EndReason::Stopped), None)?;
@@ -107,7 +107,7 @@ impl AdmitContext<'_> {
         }
     }
 
-    fn check_staffing(&self, agent: &AgentId, purpose: Purpose) -> Result<(), Refusal> {
+    fn check_staffing(&self, agent: &AgentId, purpose: Purpose, driver: &Driver) -> Result<(), Refusal> {
         if let Actor::Session(_) | Actor::Owner(_) = self.actor {
             return Err(RefusalReason::RunnersOnly.into());
         }
@@ -124,6 +124,7 @@ impl AdmitContext<'_> {
         };
         match answer {
             Some(answer) if answer.action == Action::Start => Ok(()),
+            Some(answer) if *driver == Driver::Attached && attach::lets_begin(self.board, &answer) => Ok(()),
             Some(answer) => Err(RefusalReason::NotStaffed { agent: agent.id().clone(), reason: answer.reason }.into()),
             None => {
                 let reason = Reason::NoInProgressTask;

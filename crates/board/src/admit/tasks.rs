@@ -13,9 +13,11 @@ use crate::examination;
 use crate::field::Field;
 use crate::readiness;
 use crate::refusal::{Refusal, RefusalReason};
+use crate::session::Session;
+use crate::settings::ChatRequests;
 use crate::task::{Kind, Status, Task};
 use crate::text_limits;
-use crate::{Actor, AgentId, Party, TaskId};
+use crate::{Actor, AgentId, MessageId, Party, TaskId};
 
 /// Where new tasks go.
 struct TaskParent<'a> {
@@ -24,7 +26,12 @@ struct TaskParent<'a> {
     depth: u32,
     /// What a manager creates for itself in its chat.
     for_itself: Option<AgentId>,
+    /// The owner's message that it was asked for with.
+    mandate: Option<MessageId>,
 }
+
+/// The most tasks that are made of one message (N11).
+const MOST_OF_ONE_MESSAGE: usize = 3;
 
 impl<'a> AdmitContext<'a> {
     pub(super) fn create_tasks(&self, parent: Option<TaskId>, tasks: &[NewTask], key: Option<&str>) -> AdmitResult {
@@ -49,7 +56,37 @@ impl<'a> AdmitContext<'a> {
             .collect::<Result<Vec<_>, _>>()?;
         self.no_twins(&place, &created)?;
         self.no_cycles(&created)?;
-        Ok(vec![EventKind::TasksCreated { tasks: created, key: key.map(str::to_owned) }])
+        let mut happened = vec![EventKind::TasksCreated { tasks: created, key: key.map(str::to_owned) }];
+        if place.mandate.is_some() && self.board.settings.chat_requests == ChatRequests::Start {
+            let started = self.started(&happened, &ids)?;
+            happened.extend(started);
+        }
+        Ok(happened)
+    }
+
+    /// What the owner asked for starts at once (N11), unless it waits for something.
+    fn started(&self, created: &[EventKind], ids: &[TaskId]) -> AdmitResult {
+        let board = self.board_after(created);
+        let by = self.party()?;
+        let ready = ids.iter().filter_map(|id| board.tasks.get(id)).filter(|task| readiness::can_start(&board, task));
+        let moved = ready.map(|task| EventKind::TaskMoved {
+            task: task.id,
+            from: task.status,
+            to: Status::InProgress,
+            by: by.clone(),
+            reason: task.mandate.map(|asked| format!("asked for in {asked}")),
+            forced: false,
+        });
+        Ok(moved.collect())
+    }
+
+    /// The owner's newest message that the chat has been shown.
+    fn mandate(&self, session: &Session) -> Result<Option<MessageId>, Refusal> {
+        let agent = self.board.agent(&session.agent)?;
+        let known = agent.read_upto.max(session.shown_upto.unwrap_or(MessageId(0)));
+        let to = Party::Agent(agent.id().clone());
+        let mut asked = self.board.messages.iter().rev().filter(|message| message.id <= known);
+        Ok(asked.find(|message| message.from == Party::Owner && message.to == to).map(|message| message.id))
     }
 
     /// A key that has created these tasks creates nothing more; it cannot stand for others.
@@ -74,7 +111,8 @@ impl<'a> AdmitContext<'a> {
                     (Some(own), Some(parent)) => Err(RefusalReason::ForeignParent { parent, own }.into()),
                     (None, None) if self.board.agent(&session.agent)?.is_manager() => {
                         let for_itself = Some(session.agent.clone());
-                        Ok(TaskParent { parent: None, kind: Kind::Task, depth: 0, for_itself })
+                        let mandate = self.mandate(session)?;
+                        Ok(TaskParent { parent: None, kind: Kind::Task, depth: 0, for_itself, mandate })
                     }
                     (None, Some(_) | None) => Err(RefusalReason::TaskSessionOnly.into()),
                 }
@@ -85,7 +123,7 @@ impl<'a> AdmitContext<'a> {
 
     fn place_below(&self, parent: Option<&'a Task>) -> Result<TaskParent<'a>, Refusal> {
         let Some(parent) = parent else {
-            return Ok(TaskParent { parent: None, kind: Kind::Task, depth: 0, for_itself: None });
+            return Ok(TaskParent { parent: None, kind: Kind::Task, depth: 0, for_itself: None, mandate: None });
         };
         if parent.is_step() {
             return Err(RefusalReason::StepsCannotSplit { task: parent.id }.into());
@@ -109,7 +147,7 @@ impl<'a> AdmitContext<'a> {
         if kind == Kind::Task && depth > limit {
             return Err(RefusalReason::TooDeep { parent: parent.id, limit }.into());
         }
-        Ok(TaskParent { parent: Some(parent), kind, depth, for_itself: None })
+        Ok(TaskParent { parent: Some(parent), kind, depth, for_itself: None, mandate: None })
     }
 
     fn room_for(&self, place: &TaskParent<'_>, more: u32) -> Result<(), Refusal> {
@@ -121,6 +159,13 @@ impl<'a> AdmitContext<'a> {
             if unsettled + more > limits.max_children {
                 return Err(RefusalReason::TooManyOwnTasks { limit: limits.max_children, unsettled }.into());
             }
+        }
+        let asked = place.mandate.and_then(|id| self.board.messages.iter().rev().find(|message| message.id == id));
+        if let Some(message) = asked
+            && message.tasks.len() + more as usize > MOST_OF_ONE_MESSAGE
+        {
+            let (message, most) = (message.id, MOST_OF_ONE_MESSAGE);
+            return Err(RefusalReason::TooManyOfMessage { message, most }.into());
         }
         let Some(parent) = place.parent else { return Ok(()) };
         let unsettled = self.board.unsettled_children(parent).count() as u32;
@@ -161,7 +206,8 @@ impl<'a> AdmitContext<'a> {
             }
         }
         let assignee = new.assignee.clone().or_else(|| place.for_itself.clone());
-        let queued = place.kind == Kind::Step || (assignee.is_some() && place.for_itself.is_none());
+        let asked = place.for_itself.is_none() || place.mandate.is_some();
+        let queued = place.kind == Kind::Step || (assignee.is_some() && asked);
         Ok(CreatedTask {
             id,
             kind: place.kind,
@@ -179,6 +225,7 @@ impl<'a> AdmitContext<'a> {
             completion: new.completion,
             allow_empty: new.allow_empty,
             repairs: new.repairs,
+            mandate: place.mandate,
         })
     }
 

@@ -131,7 +131,17 @@ impl Fold<'_> {
                 let (at, seq) = (self.event.at, self.board.seq);
                 let (from, to, content) = (from.clone(), to.clone(), content.clone());
                 let related_task = *related_task;
-                let message = Message { id: *message, from, to, content, related_task, at, seq, expired: false };
+                let message = Message {
+                    id: *message,
+                    from,
+                    to,
+                    content,
+                    related_task,
+                    at,
+                    seq,
+                    tasks: Vec::new(),
+                    expired: false,
+                };
                 self.board.index.add_message(&message);
                 self.board.messages.push_back(Arc::new(message));
                 self.acknowledge();

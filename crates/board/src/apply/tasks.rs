@@ -33,6 +33,9 @@ impl Fold<'_> {
             for dependency in &new.dependencies {
                 self.task(*dependency, |dependency| dependency.dependents.push(new.id));
             }
+            if let Some(asked) = new.mandate {
+                self.message(asked, |message| message.tasks.push(new.id));
+            }
             self.board.index.add_task(&task);
             self.board.tasks.insert(new.id, Arc::new(task));
             self.mark_changed(new.id, ChangeScope::Change);
@@ -66,6 +69,7 @@ impl Fold<'_> {
             completion: new.completion,
             allow_empty: new.allow_empty,
             repairs: new.repairs,
+            mandate: new.mandate,
             block: None,
             conclusion: None,
             report: None,

@@ -40,6 +40,10 @@ fn for_agents(because: &RefusalReason) -> Phrase {
             "Write about a subtask with comment_task. If you cannot go on, call report_completed with blocked.",
             "サブタスクについては comment_task で書いてください。進められない場合は report_completed を blocked で呼んでください。",
         ),
+        B::TooManyOfMessage { .. } => phrase(
+            "Tell the owner with send_message which tasks there are, and what is left to ask for.",
+            "作成済みのタスクと残りの要望を send_message でオーナーに伝えてください。",
+        ),
         B::NotFetched { .. } => {
             phrase("Call get_my_task, and do what it says.", "get_my_task を呼び、その内容に従ってください。")
         }
@@ -271,6 +275,7 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             &[],
         ),
         B::TooManyChildrenEver { .. }
+        | B::TooManyOfMessage { .. }
         | B::TooManyOwnTasks { .. }
         | B::TooManyDependencies { .. }
         | B::TooDeep { .. }

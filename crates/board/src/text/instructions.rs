@@ -223,6 +223,10 @@ fn per_tool(tool: Tool, action: NextAction) -> Option<Phrase> {
         (NextAction::Adjust, Tool::AssignTask) => {
             Some(phrase("- assign_task: give a subtask to somebody else", "- assign_task: 担当を変更"))
         }
+        (NextAction::GetPendingMessages, Tool::CreateTask) => Some(phrase(
+            "If work is asked for: create_task, with all that the message says. It is yours, and starts at once unless the owner confirms first. Name its id in your answer.",
+            "作業を頼まれた場合は、内容をすべて書いて create_task を呼んでください。あなたのタスクとしてすぐに始まります（オーナーの確認が必要な設定を除く）。返信にその ID を書いてください。",
+        )),
         (NextAction::Adjust, Tool::UpdateTask) => {
             Some(phrase("- update_task: title, description, priority", "- update_task: 題名・説明・優先度を修正"))
         }

@@ -345,6 +345,10 @@ fn message(because: &RefusalReason, language: Language) -> String {
             ),
             &[agent, parent],
         ),
+        B::TooManyOfMessage { message, most } => say(
+            phrase("{1} tasks are made of {0} already.", "{0} からは既に {1} 件のタスクが作られています。"),
+            &[message, most],
+        ),
         B::TooManyOwnTasks { limit, unsettled } => say(
             phrase(
                 "You have proposed {1} tasks that are not settled; {0} are allowed at once.",

@@ -223,6 +223,10 @@ fn reason_phrase(reason: Reason) -> Phrase {
             "other work has the right of way on the files in conflict",
             "競合するファイルの優先権を他の作業が持っています",
         ),
+        Reason::AttachedOnly => phrase(
+            "no runner starts this agent: attach it with its passkey (`saihai agent passkey`)",
+            "ランナーはこのエージェントを起動しません。パスキーで接続してください（`saihai agent passkey`）",
+        ),
         Reason::FuelSpent => phrase("its sessions are used up", "セッション数の上限に達しました"),
         Reason::ProjectPaused => phrase("the project is paused", "プロジェクトが一時停止中です"),
         Reason::Held => phrase("something above it is not in progress", "上位のタスクが進行中ではありません"),

@@ -15,6 +15,8 @@ pub struct Message {
     pub to: String,
     pub content: String,
     pub related_task_id: Option<TaskId>,
+    /// The tasks that were made of it.
+    pub tasks: Vec<TaskId>,
     pub at: Timestamp,
     pub read: bool,
     /// It was not read in time.
@@ -33,6 +35,7 @@ impl Message {
             to: message.to.to_string(),
             content: message.content.clone(),
             related_task_id: message.related_task,
+            tasks: message.tasks.clone(),
             at: message.at,
             read,
             expired: message.expired,

@@ -12,6 +12,12 @@ use crate::world::{World, owner};
 
 /// Checks the answer that a session would get now, and the explanation of its task.
 pub(crate) fn check(world: &World, session: SessionId) {
+    let mut world = world.clone();
+    // It is told with the answer what was written, and may report then.
+    if world.session(session).fetched {
+        let _ = world.attempt(&Actor::Session(session), &Command::FetchTask);
+    }
+    let world = &world;
     let (action, row) = world.peek(session);
     let answer = Answer::of(&world.board, session, action, world.now).unwrap();
     for language in Language::ALL {

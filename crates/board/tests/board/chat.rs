@@ -124,3 +124,47 @@ fn waiting_acknowledges_once() {
     assert_eq!(world.board.agent(&agent("w1")).unwrap().read_upto, MessageId(1));
     assert!(world.must(&me, Command::NextAction).is_empty());
 }
+
+/// A chat of `lead` that was shown the owner's message.
+fn asked(world: &mut World) -> Actor {
+    let chat = world.chat("lead");
+    world.must(&Actor::Session(chat), Command::ShowMessages);
+    Actor::Session(chat)
+}
+
+/// N11, F119: what the owner asks a manager for in a chat is a task with that message as its mandate, and it starts.
+#[test]
+fn n11_work_that_is_asked_for_starts() {
+    let mut world = World::new();
+    let chat = asked(&mut world);
+    let task = world.create(&chat, &["a shop"])[0];
+    let made = world.task(task).clone();
+    assert_eq!((made.status, made.assignee), (board::Status::InProgress, Some(agent("lead"))));
+    let message = world.board.messages.last().unwrap().clone();
+    assert_eq!((made.mandate, message.tasks.as_slice()), (Some(message.id), [task].as_slice()));
+    let answer = world.staff("lead");
+    assert_eq!((answer.action, answer.reason), (board::Action::Start, Reason::HasInProgressTask));
+}
+
+/// N11: with `confirm` it waits for the owner, one move away.
+#[test]
+fn n11_work_that_is_asked_for_waits_where_the_owner_confirms() {
+    let mut world = World::with(|settings, _| settings.chat_requests = board::ChatRequests::Confirm);
+    let chat = asked(&mut world);
+    let task = world.create(&chat, &["a shop"])[0];
+    assert_eq!(world.task(task).status, board::Status::Todo);
+    world.go(&crate::world::owner(), task, board::Status::InProgress);
+}
+
+/// N11: at most three tasks are made of one message, and none starts without one.
+#[test]
+fn n11_one_message_is_three_tasks_at_most() {
+    let mut world = World::new();
+    let chat = asked(&mut world);
+    world.create(&chat, &["one", "two", "three"]);
+    assert_eq!(world.refused(&chat, crate::team::creating(&["four"])), Code::LimitReached);
+    world.must(&crate::world::owner(), writing("lead"));
+    assert_eq!(world.refused(&chat, crate::team::creating(&["four"])), Code::LimitReached, "it was not shown yet");
+    world.must(&chat, Command::ShowMessages);
+    world.create(&chat, &["four"]);
+}

@@ -122,6 +122,7 @@ fn about_tasks() -> Vec<EventKind> {
         completion: Some(Completion::Reported),
         allow_empty: true,
         repairs: None,
+        mandate: Some(MessageId(7)),
     };
     let edit = TaskEdit { title: Some("Login".into()), priority: Some(Priority::Low), ..TaskEdit::default() };
     let moved = |from, to, by, reason: Option<&str>| EventKind::TaskMoved {

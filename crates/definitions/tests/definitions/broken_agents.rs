@@ -43,7 +43,7 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("id: x\nmode: {}\n", &[":2:7: `mode` must be text, not a mapping"]),
     (
         "id: x\nclient: vim\ncommand: [a]\n",
-        &[":2:9: `client`: `vim` is not one of: claude-code, codex, gemini, opencode, command"],
+        &[":2:9: `client`: `vim` is not one of: claude-code, codex, gemini, opencode, command, attached"],
     ),
     ("id: x\nclient: command\n", &[":2:1: `client: command` needs the key `command`"]),
     ("id: x\nclient: command\ncommand: []\n", &[":3:1: `command` names no program"]),

@@ -144,7 +144,7 @@ impl ToolHandler for CreateTask {
     const TOOL: Tool = Tool::CreateTask;
     const WHO: AllowedCaller = AllowedCaller::Creator;
     const EFFECT: Effect = Effect::Add;
-    const ABOUT: &'static str = "Add one subtask to your task.";
+    const ABOUT: &'static str = "Add one subtask to your task; in a chat, a task that the owner asks for.";
     type Answer = Created;
 
     async fn run(self, call: Call) -> Result<Created, ControlError> {

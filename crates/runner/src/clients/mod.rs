@@ -100,6 +100,10 @@ pub fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
         Client::Gemini => gemini::launch(assignment),
         Client::Opencode => opencode::launch(assignment),
         Client::Command => command::launch(assignment),
+        Client::Attached => Err(CannotLaunch {
+            problem: format!("{} joins by itself and is never started", assignment.spec.id),
+            hint: "Attach it with its passkey: `saihai agent passkey`".into(),
+        }),
     }
 }
 

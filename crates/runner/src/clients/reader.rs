@@ -67,7 +67,7 @@ impl OutputReader {
             Client::Codex => codex::read(&mut self.state, &event, now),
             Client::Gemini => gemini::read(&mut self.state, &event, now),
             Client::Opencode => opencode::read(&mut self.state, &event, now),
-            Client::Command => {}
+            Client::Command | Client::Attached => {}
         }
     }
 
@@ -81,7 +81,7 @@ impl OutputReader {
     pub fn finish(self, exit_code: Option<i32>) -> OutputSummary {
         let Self { client, state } = self;
         let failure = match (exit_code, client) {
-            (Some(0), _) | (_, Client::Command) => None,
+            (Some(0), _) | (_, Client::Command | Client::Attached) => None,
             (Some(code), Client::Gemini) => gemini::ended(code, state.final_message.as_ref()),
             // It may have been ended because it waited in silence: some wait for hours.
             (Some(_) | None, Client::ClaudeCode | Client::Codex | Client::Gemini | Client::Opencode) => {

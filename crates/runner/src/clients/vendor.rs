@@ -72,7 +72,7 @@ impl VendorFailure {
             Client::Opencode => {
                 "opencode is not logged in: run `opencode auth login`, or set the key of the model's vendor for the agent"
             }
-            Client::Command => "The agent's program is not logged in",
+            Client::Command | Client::Attached => "The agent's program is not logged in",
         };
         match self.said.trim() {
             "" => advice.to_owned(),

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use board::wire;
-use board::{AgentId, Board, Command, Message, MessageId, Party};
+use board::{AgentId, Board, Command, Message, MessageId, Party, TaskId};
 use clap::Args;
 use control::ProcessLifetime;
 use tokio::sync::mpsc;
@@ -30,12 +30,17 @@ pub(crate) struct Chat {
     lines: usize,
 }
 
+/// How many of the latest messages are looked at for tasks that were made of them.
+const RECENT: usize = 10;
+
 /// A conversation in progress.
 struct Conversation<'a> {
     opened: &'a OpenProject,
     agent: Party,
     format: Format,
     last_printed: MessageId,
+    /// The last task that was told of.
+    last_task: TaskId,
     /// The last message that the agent has not answered yet.
     awaiting_reply: Option<MessageId>,
 }
@@ -51,6 +56,7 @@ impl Chat {
             agent,
             format: context.format,
             last_printed: MessageId(0),
+            last_task: board.tasks.keys().next_back().copied().unwrap_or(TaskId(0)),
             awaiting_reply: None,
         };
         conversation.print_history(&board, self.lines);
@@ -99,6 +105,21 @@ impl Conversation<'_> {
             self.awaiting_reply = None;
         }
         self.last_printed = board.messages.last().map_or(self.last_printed, |message| message.id);
+        self.print_tasks(board);
+    }
+
+    /// Prints the tasks that were made of what was said (N11).
+    fn print_tasks(&mut self, board: &Board) {
+        let asked = board.messages.iter().rev().filter(|message| message.to == self.agent).take(RECENT);
+        let made = asked.flat_map(|message| message.tasks.iter().copied()).filter(|id| *id > self.last_task);
+        let mut made: Vec<_> = made.collect();
+        made.sort();
+        for task in made.iter().filter_map(|id| board.tasks.get(id)) {
+            if self.format == Format::Text {
+                let _ = writeln!(std::io::stdout(), "→ {} {}: {}", task.id, task.status, clean(&task.title));
+            }
+        }
+        self.last_task = made.last().map_or(self.last_task, |id| *id);
     }
 
     fn print(&self, board: &Board, message: &Message) {

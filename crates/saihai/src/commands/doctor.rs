@@ -234,6 +234,7 @@ fn program(spec: &board::AgentSpec) -> Option<String> {
         Client::Gemini => Some("gemini".into()),
         Client::Opencode => Some("opencode".into()),
         Client::Command => spec.command.first().cloned(),
+        Client::Attached => None,
     }
 }
 

@@ -137,6 +137,8 @@ pub(super) struct MessageRow {
     pub(super) content: String,
     pub(super) at: Age,
     pub(super) state: &'static str,
+    /// The tasks that were made of it, and whether they wait for the owner to start them.
+    pub(super) tasks: Vec<(TaskLink, bool)>,
 }
 
 /// A line of the timeline.
@@ -375,7 +377,14 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
         content: board::clean(&message.content),
         at: Age { at: message.at, now },
         state,
+        tasks: message.tasks.iter().filter_map(|id| made_of(board, *id, person)).collect(),
     }
+}
+
+fn made_of(board: &Board, id: TaskId, person: &Person) -> Option<(TaskLink, bool)> {
+    let task = board.tasks.get(&id)?;
+    let startable = person.is_owner() && task.status == Status::Todo && board::can_start(board, task);
+    Some((TaskLink::of(task, person.language), startable))
 }
 
 /// The event without what it tells of other tasks.

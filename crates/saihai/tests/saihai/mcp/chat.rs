@@ -156,3 +156,30 @@ async fn chat_on_the_command_line_ends_with_the_answer() {
     })
     .await;
 }
+
+/// N11, seed 002: what the owner asks a manager for in its chat is a task that starts, and the conversation names it.
+#[tokio::test]
+async fn what_is_asked_for_in_a_chat_becomes_work() {
+    over_both_transports(async |mut fixture| {
+        fixture.world.ok(&["message", "send", "lead", "Build me a shop"]);
+        let mut lead = fixture.claim_chat("lead").await;
+        lead.must("report_model", json!({ "provider": "p", "model_id": "m" })).await;
+        let told = lead.next().await;
+        assert!(told["instruction"].as_str().unwrap().contains("create_task"), "{told}");
+        lead.must("get_pending_messages", json!({})).await;
+        let made = lead.must("create_task", json!({ "title": "A shop", "description": "as asked" })).await;
+        assert_eq!([&made["task"]["status"], &made["task"]["assignee_id"]], ["in_progress", "lead"], "{made}");
+        lead.must("send_message", json!({ "to": "owner", "content": "It is tsk_1." })).await;
+        let said = fixture.world.json(&["message", "list", "--agent", "lead"]);
+        assert_eq!(said[0]["tasks"], json!(["tsk_1"]));
+        let wanted = fixture.staffing("lead").await;
+        assert_eq!([&wanted["action"], &wanted["reason"]], ["start", "has_in_progress_task"]);
+        for title in ["Two", "Three"] {
+            lead.must("create_task", json!({ "title": title, "description": "d" })).await;
+        }
+        let refusal = lead.refusal("create_task", json!({ "title": "Four", "description": "d" })).await;
+        assert_eq!(refusal["code"], "limit_reached");
+        assert!(fixture.world.json(&["log", "tail", "-n", "100"]).to_string().contains("asked for in msg_1"));
+    })
+    .await;
+}

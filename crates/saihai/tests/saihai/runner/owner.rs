@@ -203,6 +203,60 @@ async fn attached_agent_gets_a_workspace() {
     team.until_task(&first, "done");
 }
 
+/// S7, F119: an agent with `client: attached` is never started by a runner; a person's own client does merged work beside
+/// `up`. One whose client is not installed can be attached all the same.
+#[tokio::test]
+async fn attached_client_does_merged_work_beside_up() {
+    let team = Team::new("true");
+    let keys = json!({ "mode": "guided", "decompose": "never", "client": "attached", "command": null });
+    team.agent("window", "", &keys);
+    team.agent("missing", "", &json!({ "mode": "guided", "decompose": "never", "client": "gemini", "command": null }));
+    for id in ["window", "missing"] {
+        let path = format!(".saihai/agents/{id}.yaml");
+        let mut agent: Value = serde_json::from_str(&team.world.read(&path)).unwrap();
+        agent.as_object_mut().unwrap().remove("command");
+        team.world.write(&path, agent.to_string());
+    }
+    team.commit("attached");
+    team.world.ok(&["agent", "apply"]);
+    let up = Up::start_with(&team, &[], &[("PATH", "/usr/bin:/bin")]);
+    for (number, id) in ["window", "missing"].into_iter().enumerate() {
+        let task = team.world.ok(&["task", "add", &format!("Write {id}"), "--assign", id, "--quiet"]);
+        team.world.ok(&["task", "start", &task]);
+        if id == "window" {
+            let why = team.world.ok(&["task", "why", &task]);
+            assert!(why.contains("saihai agent passkey"), "{why}");
+            assert_eq!(team.world.json(&["session", "list", "--task", &task]), json!([]));
+        } else {
+            team.until_board("a failed launch", |board| {
+                board
+                    .sessions
+                    .values()
+                    .find(|session| session.agent.as_str() == "missing" && !session.is_live())
+                    .map(drop)
+            });
+        }
+        let passkey = team.world.json(&["agent", "passkey", id])["passkey"].as_str().unwrap().to_owned();
+        let mut client = Client::http(up.ready["mcp_url"].as_str().unwrap(), Some(&passkey));
+        let welcome = client.must("authenticate", json!({ "agent_id": id, "project_id": "shop" })).await;
+        let place = std::path::PathBuf::from(welcome["working_directory"].as_str().unwrap());
+        assert_eq!(place, team.workspace(u32::try_from(number).unwrap() + 1));
+        let token = json!({ "session_token": welcome["session_token"] });
+        let with = |more: Value| {
+            let mut arguments = token.clone();
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            arguments
+        };
+        client.must("report_model", with(json!({ "provider": "me", "model_id": "me" }))).await;
+        client.must("get_my_task", with(json!({}))).await;
+        std::fs::write(place.join(format!("src/{id}.txt")), "mine\n").unwrap();
+        client.must("report_completed", with(json!({ "result": "success", "summary": "written" }))).await;
+        client.must("logout", with(json!({}))).await;
+        team.until_task(&task, "done");
+        assert_eq!(team.merged(&format!("src/{id}.txt")).unwrap(), "mine\n");
+    }
+}
+
 /// V5, V8, C6: `up` that is told to end breaks a check off. Nothing is concluded from it, and the next one begins
 /// anew.
 #[test]

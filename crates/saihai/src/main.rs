@@ -10,6 +10,7 @@ mod local_files;
 mod runner_workspaces;
 mod running_servers;
 mod show;
+mod table;
 mod up_process;
 
 use std::process::ExitCode;

@@ -1,12 +1,27 @@
 //! `saihai session list`
 
-use board::TaskId;
 use board::wire;
+use board::{Board, Driver, Mode, TaskId, Timestamp};
 use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{or_dash, table};
+use crate::show::{local_time, or_dash};
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 11] = [
+    Column::key("ID", "ID"),
+    Column::key("TASK", "タスク"),
+    Column::key("AGENT", "担当者"),
+    Column::extra(1, "BY", "実行"),
+    Column::key("STATUS", "状態"),
+    Column::extra(5, "STARTED", "開始"),
+    Column::extra(4, "LAST CALL", "最後の呼び出し"),
+    Column::extra(6, "ENDED", "終了"),
+    Column::extra(3, "EXIT", "コード"),
+    Column::extra(2, "DOD", "完了の定義"),
+    Column::key("VERDICT", "判定"),
+];
 
 /// List sessions, newest last
 #[derive(Debug, Args)]
@@ -42,22 +57,25 @@ impl List {
                     or_dash(session.task_id),
                     session.agent_id.to_string(),
                     session.driver.to_owned(),
-                    status(session, opened.now()),
+                    session.status.to_string(),
+                    local_time(session.started_at),
+                    last_call(&board, session, opened.now()),
                     or_dash(session.end_reason),
                     or_dash(session.exit_code),
                     or_dash(session.dod_result),
                     or_dash(session.verdict),
                 ]
             });
-            table(["ID", "TASK", "AGENT", "BY", "STATUS", "ENDED", "EXIT", "DOD", "VERDICT"], rows)
+            table(opened.language, &COLUMNS, rows)
         })
     }
 }
 
-/// With the time since its last call: a session that is silent for long may be gone (F48).
-fn status(session: &wire::Session, now: board::Timestamp) -> String {
-    match session.ended_at {
-        Some(_) => session.status.to_string(),
-        None => format!("{}, last call {} ago", session.status, now - session.last_call_at),
-    }
+/// How long ago its agent last called: one that is silent for long may be gone (F48). One-shot agents
+/// and those run by hand never call.
+fn last_call(board: &Board, session: &wire::Session, now: Timestamp) -> String {
+    let guided = board.agents.get(&session.agent_id).is_none_or(|agent| agent.spec.mode == Mode::Guided);
+    let calls = guided && session.driver != Driver::Hand.as_str();
+    let called = (session.ended_at.is_none() && calls).then(|| now - session.last_call_at);
+    or_dash(called)
 }

@@ -7,7 +7,17 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{or_dash, table};
+use crate::show::or_dash;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 6] = [
+    Column::key("ID", "ID"),
+    Column::key("STATUS", "状態"),
+    Column::extra(2, "PRIORITY", "優先度"),
+    Column::extra(1, "TYPE", "種類"),
+    Column::extra(3, "ASSIGNEE", "担当者"),
+    Column::text("TITLE", "題名"),
+];
 
 /// List tasks, most urgent first
 #[derive(Debug, Args)]
@@ -70,7 +80,7 @@ impl List {
                         format!("{}{note}", task.title),
                     ]
                 });
-                table(["ID", "STATUS", "PRIORITY", "TYPE", "ASSIGNEE", "TITLE"], rows)
+                table(opened.language, &COLUMNS, rows)
             },
         )
     }

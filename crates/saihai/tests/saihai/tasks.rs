@@ -233,3 +233,18 @@ fn several_tasks_are_moved_at_once() {
     assert!(refused.stdout.contains(each[1]) && refused.stdout.contains(each[2]), "{refused:?}");
     assert!(refused.stderr.contains(each[0]), "{refused:?}");
 }
+
+/// D17: labels and words find tasks.
+#[test]
+fn tasks_are_found_by_label_and_text() {
+    let world = World::new();
+    world.ok(&["task", "add", "Login page", "--label", "ui,batch", "-d", "With the Form of last week"]);
+    world.ok(&["task", "add", "Login API", "--label", "batch"]);
+    let found = |filter: &[&str]| world.ok(&[&["task", "list", "--quiet"], filter].concat());
+    assert_eq!(found(&["--label", "batch"]), "tsk_1\ntsk_2");
+    assert_eq!(found(&["--label", "batch,ui"]), "tsk_1");
+    assert_eq!(found(&["--label", "bat"]), "");
+    assert_eq!(found(&["--text", "login form"]), "tsk_1");
+    assert_eq!(found(&["--text", "LOGIN", "--label", "batch"]), "tsk_1\ntsk_2");
+    assert_eq!(found(&["--text", "logout"]), "");
+}

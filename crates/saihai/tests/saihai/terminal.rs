@@ -144,3 +144,29 @@ fn a_narrow_terminal_shows_fewer_columns() {
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(world.ok(&["session", "list"]).contains("LAST CALL"), "a pipe gets everything");
 }
+
+/// C7: people read the time of their zone to the second; programs get UTC.
+#[test]
+fn people_read_their_local_time() {
+    let world = World::new();
+    world.task("one");
+    world.ok(&["session", "start", "1", "--agent", "coder"]);
+    world.ok(&["session", "end", "1", "--exit-code", "0"]);
+    let started = world.json(&["session", "show", "1"])["started_at"].as_str().unwrap().to_owned();
+    assert!(started.ends_with('Z'), "{started}");
+    let at: jiff::Timestamp = started.parse().unwrap();
+    let tokyo = at.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(9)));
+    let local = tokyo.strftime("%Y-%m-%d %H:%M:%S").to_string();
+    for arguments in [
+        &["session", "show", "1"][..],
+        &["session", "list"],
+        &["task", "show", "1"],
+        &["task", "log", "1"],
+        &["log", "tail"],
+    ] {
+        let output = Output::of(world.command(arguments).env("TZ", "JST-9").output().unwrap());
+        assert!(!output.stdout.contains("Z ") && !output.stdout.contains("Z\n"), "{output:?}");
+        let hour = local.split(':').next().unwrap();
+        assert!(output.stdout.contains(hour), "{local}: {output:?}");
+    }
+}

@@ -1,12 +1,14 @@
 //! `saihai session list`
 
 use board::wire;
-use board::{Board, Driver, Mode, TaskId, Timestamp};
+use board::{AgentId, SessionStatus, TaskId};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
+use super::last_call;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{local_time, or_dash};
+use crate::show::{Format, local_time, or_dash};
 use crate::table::{Column, table};
 
 const COLUMNS: [Column; 11] = [
@@ -25,6 +27,12 @@ const COLUMNS: [Column; 11] = [
 
 /// List sessions, newest last
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  saihai session list --agent coder --verdict rejected
+  saihai session list --all
+
+Without -n or --all people are shown the newest 20; --json and --quiet give all.")]
 pub(crate) struct List {
     /// Only those of this task
     #[arg(long, value_name = "ID")]
@@ -32,20 +40,37 @@ pub(crate) struct List {
     /// Only those that have not ended
     #[arg(long)]
     running: bool,
+    /// Only those of this agent
+    #[arg(long)]
+    agent: Option<AgentId>,
+    /// Only those with this verdict
+    #[arg(long, value_parser = PossibleValuesParser::new(["none", "failed", "blocked", "rejected", "done"]))]
+    verdict: Option<String>,
+    /// At most this many, the newest [default: 20]
+    #[arg(long, short = 'n', value_name = "N", conflicts_with = "all")]
+    limit: Option<usize>,
+    /// All of them
+    #[arg(long)]
+    all: bool,
 }
+
+/// How many sessions people are shown if they ask for no number. Programs get all of them.
+const DEFAULT_LIMIT: usize = 20;
 
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let board = opened.board();
         self.task.map(|task| board.task(task)).transpose().map_err(|refusal| opened.refusal(refusal))?;
-        let sessions: Vec<_> = board
+        self.agent.as_ref().map(|agent| board.agent(agent)).transpose().map_err(|refusal| opened.refusal(refusal))?;
+        let mut sessions: Vec<_> = board
             .sessions
             .values()
-            .filter(|session| self.task.is_none_or(|task| session.task() == Some(task)))
-            .filter(|session| !self.running || session.is_live())
             .map(|session| wire::Session::from(&**session))
+            .filter(|session| self.matches(session))
             .collect();
+        let older = sessions.len().saturating_sub(self.most(context.format));
+        sessions.drain(..older);
         let ids = || sessions.iter().map(|session| session.id.to_string()).collect();
         context.format.print(&sessions, ids, || {
             if sessions.is_empty() {
@@ -59,23 +84,34 @@ impl List {
                     session.driver.to_owned(),
                     session.status.to_string(),
                     local_time(session.started_at),
-                    last_call(&board, session, opened.now()),
+                    or_dash(last_call(&board, session, opened.now())),
                     or_dash(session.end_reason),
                     or_dash(session.exit_code),
                     or_dash(session.dod_result),
                     or_dash(session.verdict),
                 ]
             });
-            table(opened.language, &COLUMNS, rows)
+            let table = table(opened.language, &COLUMNS, rows);
+            if older == 0 {
+                return table;
+            }
+            let note = opened.say(
+                format!("{older} older ones are not shown; `--all` shows them."),
+                format!("古い {older} 件は省略しました。`--all` で表示します。"),
+            );
+            format!("{table}\n{note}")
         })
     }
-}
 
-/// How long ago its agent last called: one that is silent for long may be gone (F48). One-shot agents
-/// and those run by hand never call.
-fn last_call(board: &Board, session: &wire::Session, now: Timestamp) -> String {
-    let guided = board.agents.get(&session.agent_id).is_none_or(|agent| agent.spec.mode == Mode::Guided);
-    let calls = guided && session.driver != Driver::Hand.as_str();
-    let called = (session.ended_at.is_none() && calls).then(|| now - session.last_call_at);
-    or_dash(called)
+    fn matches(&self, session: &wire::Session) -> bool {
+        self.task.is_none_or(|task| session.task_id == Some(task))
+            && (!self.running || session.status != SessionStatus::Ended)
+            && self.agent.as_ref().is_none_or(|agent| session.agent_id == *agent)
+            && self.verdict.as_ref().is_none_or(|verdict| session.verdict == Some(verdict.as_str()))
+    }
+
+    fn most(&self, format: Format) -> usize {
+        let default = if format == Format::Text && !self.all && !self.running { DEFAULT_LIMIT } else { usize::MAX };
+        self.limit.unwrap_or(default)
+    }
 }

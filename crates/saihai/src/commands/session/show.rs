@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{field, indented, or_dash};
+use crate::show::{field, indented, local_time, or_dash};
 
 /// Show the facts of one session
 #[derive(Debug, Args)]
@@ -30,20 +30,27 @@ impl Show {
             || {
                 let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 11, value);
                 let (id, agent, task) = (view.id, &view.agent_id, or_dash(view.task_id));
-                let (status, silent) = (view.status, opened.now() - session.last_call_at);
+                let status = view.status;
                 let (code, signal) = (or_dash(view.exit_code), or_dash(view.signal.as_deref()));
                 let mut lines = vec![
                     opened.say(format!("{id} {agent} for {task}"), format!("{id} {agent}（{task}）")),
                     line(
                         "status",
                         "状態",
-                        opened.say(
-                            format!("{status} (last call {silent} ago)"),
-                            format!("{status}（最後の呼び出しは {silent} 前）"),
-                        ),
+                        match super::last_call(&board, view, opened.now()) {
+                            Some(ago) => opened.say(
+                                format!("{status} (last call {ago} ago)"),
+                                format!("{status}（最後の呼び出しは {ago} 前）"),
+                            ),
+                            None => status.to_string(),
+                        },
                     ),
-                    line("started", "開始", view.started_at.to_string()),
-                    line("ended", "終了", format!("{} {}", or_dash(view.ended_at), or_dash(view.end_reason))),
+                    line("started", "開始", local_time(view.started_at)),
+                    line(
+                        "ended",
+                        "終了",
+                        format!("{} {}", or_dash(view.ended_at.map(local_time)), or_dash(view.end_reason)),
+                    ),
                     line(
                         "exit code",
                         "終了コード",

@@ -22,7 +22,7 @@ const COLUMNS: [Column; 6] = [
 /// List tasks, most urgent first
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  saihai task list --status in_progress,blocked\n  saihai task list --assignee coder --all --json"
+    after_help = "Examples:\n  saihai task list --status in_progress,blocked\n  saihai task list --assignee coder --all --json\n  saihai task list --label ui --text \"login page\""
 )]
 pub(crate) struct List {
     /// Only these statuses; `open` means todo
@@ -34,6 +34,12 @@ pub(crate) struct List {
     /// Only children of this task
     #[arg(long, value_name = "ID")]
     parent: Option<TaskId>,
+    /// Only those with all of these labels
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    label: Vec<String>,
+    /// Only those with all of these words in title or description, in any case
+    #[arg(long, value_name = "WORDS")]
+    text: Option<String>,
     /// Also done and cancelled ones
     #[arg(long)]
     all: bool,
@@ -91,5 +97,12 @@ impl List {
         status
             && self.assignee.as_ref().is_none_or(|agent| task.assignee.as_ref() == Some(agent))
             && self.parent.is_none_or(|parent| task.parent == Some(parent))
+            && self.label.iter().all(|label| task.labels.contains(label))
+            && self.text.as_ref().is_none_or(|words| contains_words(task, words))
     }
+}
+
+fn contains_words(task: &Task, words: &str) -> bool {
+    let text = format!("{}\n{}", task.title, task.description).to_lowercase();
+    words.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }

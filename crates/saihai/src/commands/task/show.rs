@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, field, indented, or_dash};
+use crate::show::{clean, field, indented, local_time, or_dash};
 
 /// Show everything about one task
 #[derive(Debug, Args)]
@@ -38,7 +38,8 @@ impl Show {
                     let text = indented(text);
                     opened.say(format!("{text} (by {who})"), format!("{text}（{who}）"))
                 };
-                let (status, since) = (task.status, task.status_at);
+                let (status, since) = (task.status, local_time(task.status_at));
+                let (created, creator) = (local_time(task.created_at), &task.creator);
                 let (kind, priority) = (task.task_type, task.priority);
                 let (used, most) = (task.used.attempts, board.settings.limits.max_attempts);
                 let mut lines = vec![
@@ -63,10 +64,7 @@ impl Show {
                     line(
                         "created",
                         "作成",
-                        opened.say(
-                            format!("{} by {}", task.created_at, task.creator),
-                            format!("{}（{}）", task.created_at, task.creator),
-                        ),
+                        opened.say(format!("{created} by {creator}"), format!("{created}（{creator}）")),
                     ),
                 ];
                 lines

@@ -248,3 +248,35 @@ fn tasks_are_found_by_label_and_text() {
     assert_eq!(found(&["--text", "LOGIN", "--label", "batch"]), "tsk_1\ntsk_2");
     assert_eq!(found(&["--text", "logout"]), "");
 }
+
+/// C7: a task can be added and started in one go; what cannot start is told, with the task that is there.
+#[test]
+fn a_task_is_added_and_started() {
+    let world = World::new();
+    let started = world.json(&["task", "add", "one", "--assign", "coder", "--start"]);
+    assert_eq!([&started["id"], &started["status"]], ["tsk_1", "in_progress"]);
+    assert_eq!(world.refused(2, &["task", "add", "two", "--start"])["code"], "usage");
+    let refused = world.refused(6, &["task", "add", "two", "--assign", "coder", "--depends", "1", "--start"]);
+    assert!(refused["message"].as_str().unwrap().starts_with("tsk_2 was added and not started"), "{refused}");
+    assert_eq!(world.status("2"), "todo");
+}
+
+/// C7: a list is added as a whole, or not at all.
+#[test]
+fn a_list_of_tasks_is_added_all_or_nothing() {
+    let world = World::new();
+    world.write("tasks.md", "# Plan\n\n- Login page\n  With a form.\n- [x] Gone\n- Logout\n");
+    let added = world.json(&["task", "add", "--file", "tasks.md", "--assign", "coder", "--label", "ui", "--start"]);
+    assert_eq!(column(&added, "title"), ["Login page", "Logout"]);
+    assert_eq!(column(&added, "status"), ["in_progress", "in_progress"]);
+    assert_eq!((&added[0]["description"], &added[1]["labels"]), (&json!("With a form."), &json!(["ui"])));
+    let output = world.run_with(&["task", "add", "--file", "-", "--quiet"], b"three\nfour\n");
+    assert_eq!(output.stdout, "tsk_3\ntsk_4\n", "{output:?}");
+    let long = "x".repeat(10_000);
+    let output = world.run_with(&["task", "add", "--file", "-", "--json"], format!("- five\n- {long}\n").as_bytes());
+    assert_eq!(output.code, 2, "{output:?}");
+    assert_eq!(world.ok(&["task", "list", "--quiet"]).lines().count(), 4, "nothing of it was added");
+    assert!(world.refused(2, &["task", "add", "--file", "missing.md"])["message"].to_string().contains("missing.md"));
+    let empty = world.run_with(&["task", "add", "--file", "-", "--json"], b"# only a heading\n").error();
+    assert_eq!(empty["code"], "invalid_argument");
+}

@@ -10,6 +10,7 @@ mod log;
 mod retry;
 mod show;
 mod start;
+mod task_list_file;
 mod tree;
 mod unblock;
 mod update;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, column, texts};
+use crate::world::{Output, World, column, texts};
 
 /// C6: every option of `task add`.
 #[test]
@@ -279,4 +279,33 @@ fn a_list_of_tasks_is_added_all_or_nothing() {
     assert!(world.refused(2, &["task", "add", "--file", "missing.md"])["message"].to_string().contains("missing.md"));
     let empty = world.run_with(&["task", "add", "--file", "-", "--json"], b"# only a heading\n").error();
     assert_eq!(empty["code"], "invalid_argument");
+}
+
+/// C7: a task is edited in the user's editor; a text that is not taken is not lost.
+#[test]
+fn a_task_is_edited_in_an_editor() {
+    let world = World::new();
+    world.ok(&["task", "add", "one", "-d", "first"]);
+    let edit = |editor: &str| {
+        let mut command = world.command(&["task", "edit", "1", "--json"]);
+        Output::of(command.env("EDITOR", editor).env("TMPDIR", world.path()).output().unwrap())
+    };
+    let changed = edit("sed -i -e 's/one/Two/' -e 's/first/# Second/'").json();
+    assert_eq!([&changed["title"], &changed["description"]], ["Two", "# Second"]);
+    assert_eq!(edit("true").error()["message"], "Nothing was changed.");
+    let drafts = || {
+        let names = std::fs::read_dir(world.path()).unwrap().flatten().map(|entry| entry.path());
+        names.filter(|path| path.extension().is_some_and(|end| end == "md")).collect::<Vec<_>>()
+    };
+    assert_eq!(drafts(), Vec::<std::path::PathBuf>::new());
+    let saihai = env!("CARGO_BIN_EXE_saihai");
+    let meanwhile = format!("{saihai} task update 1 --title Three >/dev/null; echo mine >>");
+    let lost = edit(&meanwhile).error();
+    assert_eq!(lost["code"], "state_conflict");
+    let [draft] = drafts().try_into().unwrap();
+    assert!(lost["hint"].as_str().unwrap().contains(draft.to_str().unwrap()), "{lost}");
+    assert!(std::fs::read_to_string(draft).unwrap().ends_with("mine\n"));
+    assert_eq!(edit("false #").error()["code"], "failed");
+    let none = Output::of(world.command(&["task", "edit", "1", "--json"]).output().unwrap());
+    assert!(none.error()["hint"].as_str().unwrap().contains("EDITOR"));
 }

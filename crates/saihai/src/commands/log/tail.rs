@@ -15,9 +15,11 @@ const DEFAULT_LINES: u64 = 20;
 
 /// Show the last events, and follow them
 #[derive(Debug, Args)]
-#[command(after_help = "With --follow and --json every event is one line of JSON.")]
+#[command(
+    after_help = "Without -n the last 20 events are shown, or all after --after.\nWith --follow and --json every event is one line of JSON."
+)]
 pub(crate) struct Tail {
-    /// How many events: the last ones, or with --after the first ones after it [default: 20; with --after all]
+    /// How many: the last ones, or with --after the first ones after it
     #[arg(long, short = 'n')]
     lines: Option<u64>,
     /// Only events after this one

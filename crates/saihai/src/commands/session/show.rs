@@ -1,11 +1,15 @@
 //! `saihai session show`
 
-use board::SessionId;
+use std::path::Path;
+
 use board::wire;
+use board::{EndReason, SessionId, Verdict, say_rejection};
 use clap::Args;
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::local_files::{last_lines, workspace_of};
 use crate::show::{field, indented, local_time, or_dash};
 
 /// Show the facts of one session
@@ -13,6 +17,17 @@ use crate::show::{field, indented, local_time, or_dash};
 pub(crate) struct Show {
     /// Its id, such as ses_3 or 3
     id: SessionId,
+}
+
+/// A session with what this machine has of it.
+#[derive(Serialize)]
+struct ShownSession<'a> {
+    #[serde(flatten)]
+    detail: &'a wire::SessionDetail,
+    /// Where its task's files are.
+    path: Option<&'a Path>,
+    /// Of what its process printed, if it ended badly.
+    last_lines: &'a [String],
 }
 
 impl Show {
@@ -24,8 +39,12 @@ impl Show {
             board::say_waiting(waiting, opened.language)
         });
         let view = &detail.session;
+        let path = view.task_id.and_then(|task| workspace_of(&context.home, &opened.path, &board, task));
+        let badly = session.end.as_ref().is_some_and(|end| end.reason != EndReason::Exited || end.exit_code != Some(0));
+        let log = if badly { last_lines(&context.home, &opened.id, self.id) } else { Vec::new() };
+        let shown = ShownSession { detail: &detail, path: path.as_deref(), last_lines: &log };
         context.format.print(
-            &detail,
+            &shown,
             || vec![self.id.to_string()],
             || {
                 let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 11, value);
@@ -61,6 +80,19 @@ impl Show {
                 ];
                 lines.extend(view.error.as_ref().map(|error| line("error", "エラー", indented(error))));
                 lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", indented(reason))));
+                lines.extend(path.as_ref().map(|path| line("workspace", "作業場所", path.display().to_string())));
+                if let Some(Verdict::Rejected(why)) = &view.verdict_detail {
+                    lines.push(line("sent back", "差し戻し", indented(&say_rejection(why, opened.language))));
+                }
+                if let Some(Verdict::Failed { reason } | Verdict::Blocked { reason }) = &view.verdict_detail {
+                    lines.push(line("reason", "理由", indented(reason)));
+                }
+                if let Some(commit) = detail.workspace.as_ref().and_then(|facts| facts.merged_as()) {
+                    lines.push(line("merged as", "マージ", commit.to_owned()));
+                }
+                if !log.is_empty() {
+                    lines.push(line("last lines", "最後の出力", indented(&log.join("\n"))));
+                }
                 let judges = detail
                     .workspace
                     .as_ref()

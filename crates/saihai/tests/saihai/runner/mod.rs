@@ -7,6 +7,7 @@ mod environment;
 mod forgery;
 mod hostile_git;
 mod judges;
+mod looking;
 mod lost_store;
 mod owner;
 mod processes;

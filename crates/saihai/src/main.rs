@@ -5,6 +5,7 @@ mod commands;
 mod context;
 mod event_printer;
 mod failure;
+mod idle;
 mod judging_files;
 mod local_files;
 mod runner_workspaces;

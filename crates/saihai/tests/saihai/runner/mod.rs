@@ -15,6 +15,7 @@ mod queue;
 mod repositories;
 mod sandbox;
 mod sandbox_programs;
+mod until_idle;
 mod verdicts;
 mod worktree;
 

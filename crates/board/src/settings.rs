@@ -257,15 +257,13 @@ pub struct Settings {
     /// Clients at once on one runner; `None`: as many as it has cores.
     #[serde(default)]
     pub max_parallel: Option<u32>,
-    #[serde(default)]
+    /// Older logs have none.
+    #[serde(default = "start_at_once")]
     pub chat_requests: ChatRequests,
 }
 
-// Older logs have none.
-impl Default for ChatRequests {
-    fn default() -> Self {
-        Self::Start
-    }
+fn start_at_once() -> ChatRequests {
+    ChatRequests::Start
 }
 
 impl Settings {

@@ -21,7 +21,7 @@ Examples:
   saihai task why 1                          why it is (not) running, and who must do what
 
 Exit codes: 0 ok, 1 refused or failed, 2 usage, 3 not initialised or bad configuration,
-4 store, 5 not found, 6 state conflict.")]
+4 store, 5 not found, 6 state conflict, 7 not everything is done (`up --until-idle`).")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

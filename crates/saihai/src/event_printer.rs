@@ -1,11 +1,15 @@
 //! How is what happens shown in the terminal, line by line?
 
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
+use board::wire;
 use board::{Board, EventLine, Language, Tone, one_line};
 use runner::Notice;
+use serde_json::json;
 use tokio::sync::mpsc;
 
+use crate::show::Format;
 use crate::up_process::EventReader;
 
 /// Writes lines with the time, in colour where there is any.
@@ -42,32 +46,82 @@ fn time_of_day(at: board::Timestamp) -> String {
     zoned.map_or_else(|_| "--:--:--".into(), |at| at.strftime("%H:%M:%S").to_string())
 }
 
-/// Prints events and notices until `keep_going` says no. Without `text` it prints nothing and only waits.
+/// Writes lines without making the caller wait for the reader: a program that reads only the first line of `up --json`
+/// must not stop the runner.
+struct LineWriter {
+    lines: Option<std::sync::mpsc::Sender<String>>,
+    written: Option<tokio::sync::oneshot::Receiver<()>>,
+}
+
+impl LineWriter {
+    /// How long a reader has for what is left at the end.
+    const LAST_LINES_LIMIT: Duration = Duration::from_secs(2);
+
+    fn start() -> Self {
+        let (lines, waiting) = std::sync::mpsc::channel::<String>();
+        let (done, written) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            // Ends when the reader is gone, or when there are no more lines.
+            let _ = waiting.iter().try_for_each(|line| {
+                let mut out = std::io::stdout().lock();
+                writeln!(out, "{line}").and_then(|()| out.flush())
+            });
+            let _ = done.send(());
+        });
+        Self { lines: Some(lines), written: Some(written) }
+    }
+
+    fn write(&self, line: String) {
+        if let Some(lines) = &self.lines {
+            let _ = lines.send(line);
+        }
+    }
+
+    /// Waits until everything is written, if somebody reads it.
+    async fn finish(mut self) {
+        self.lines = None;
+        if let Some(written) = self.written.take() {
+            let _ = tokio::time::timeout(Self::LAST_LINES_LIMIT, written).await;
+        }
+    }
+}
+
+/// Prints events and notices until `keep_going` says no: sentences for people, a line of JSON for each for programs, and
+/// nothing where only ids are wanted.
 pub(crate) async fn print_events(
     mut events: EventReader,
     mut notices: mpsc::UnboundedReceiver<Notice>,
     language: Language,
-    text: bool,
+    format: Format,
     mut keep_going: impl FnMut(&Board) -> bool,
 ) {
-    let printer = Printer::new();
-    let project = events.project().clone();
-    let show = |at, line: &EventLine| {
-        if text {
-            let _ = writeln!(std::io::stdout(), "{}", printer.line(at, line));
-        }
-    };
+    let (printer, writer) = (Printer::new(), LineWriter::start());
+    let clock = std::sync::Arc::clone(events.project().clock());
     loop {
         let board = events.board();
-        for event in events.read_new().await {
-            board::event_lines(&board, &event, language).iter().for_each(|line| show(event.at, line));
+        for (seq, event) in events.read_new().await {
+            match format {
+                Format::Text => {
+                    let lines = board::event_lines(&board, &event, language);
+                    lines.iter().for_each(|line| writer.write(printer.line(event.at, line)));
+                }
+                Format::Json => writer.write(json!(wire::Event::of(seq, &event)).to_string()),
+                Format::Quiet => {}
+            }
         }
         if !keep_going(&board) {
-            return;
+            return writer.finish().await;
         }
         tokio::select! {
-            changed = events.changed() => if changed.is_none() { return },
-            Some(notice) = notices.recv() => show(project.clock().now(), &notice_line(&notice, language)),
+            changed = events.changed() => if changed.is_none() { return writer.finish().await },
+            Some(notice) = notices.recv() => {
+                let (at, line) = (clock.now(), notice_line(&notice, language));
+                match format {
+                    Format::Text => writer.write(printer.line(at, &line)),
+                    Format::Json => writer.write(json!({ "at": at, "notice": line.text }).to_string()),
+                    Format::Quiet => {}
+                }
+            }
         }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) enum CliExit {
     Store = 4,
     NotFound = 5,
     Conflict = 6,
+    /// `up --until-idle` has ended, and not everything is done.
+    Unfinished = 7,
 }
 
 #[derive(Debug)]

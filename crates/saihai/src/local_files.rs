@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Board, Merge, ProjectId, RunnerView, SessionId, Task};
+use board::{Board, ProjectId, RunnerView, SessionId, Task, TaskId, WorkspaceFacts, clean};
 use git::merged;
 use git::{Git, RefNamespace, TaskRefs, branch_ref};
-use runner::RunnerPaths;
 use runner::shim::SessionLog;
+use runner::{RunnerPaths, Workspace};
 use server::{Diff, LocalFiles, LogFrom, LogPage};
 
 #[derive(Debug)]
@@ -37,23 +37,56 @@ impl LocalFiles for LocalFilesOnDisk {
     }
 
     fn diff(&self, repository: &Path, board: &Board, task: &Task, most: usize) -> Option<Diff> {
-        let git = Git::for_command_line(repository);
-        let facts =
-            task.last_session.and_then(|id| board.sessions.get(&id)).and_then(|session| session.workspace.as_ref());
-        let text = match facts.map(|facts| &facts.merge) {
-            Some(Merge::Merged { commit }) => git.diff(&format!("{commit}^1"), commit, most + 1).ok(),
-            Some(Merge::NotTried | Merge::Conflict { .. } | Merge::Waiting { .. }) | None => {
-                let target = branch_ref(&board.settings.target_branch);
-                let work = [refs_of(board, task).work(), branch_ref(&task.branch_name())];
-                let changes = |work: &String| git.diff(&git.fork(&target, work)?, work, most + 1).ok();
-                work.iter().find_map(|work| changes(work).filter(|text| !text.is_empty()))
-            }
-        };
-        let text = text.filter(|text| !text.is_empty())?;
+        let range = work_range(repository, board, task)?;
+        let text = Git::for_command_line(repository).diff(&range.from, &range.to, most + 1).ok()?;
         let cut = text.len() > most;
         let kept = &text[..text.len().min(most)];
         Some(Diff { text: String::from_utf8_lossy(kept).into_owned(), cut })
     }
+}
+
+/// The commits between which a task's work lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorkRange {
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
+
+/// What a task has changed: its merge commit if it was merged, else its branch from where it left the target. `None` if
+/// there is no change that git knows of.
+pub(crate) fn work_range(repository: &Path, board: &Board, task: &Task) -> Option<WorkRange> {
+    let git = Git::for_command_line(repository);
+    let changes = |range: &WorkRange| git.diff(&range.from, &range.to, 1).is_ok_and(|text| !text.is_empty());
+    let merged = work_facts(board, task).and_then(WorkspaceFacts::merged_as);
+    if let Some(commit) = merged {
+        return Some(WorkRange { from: format!("{commit}^1"), to: commit.to_owned() }).filter(changes);
+    }
+    let target = branch_ref(&board.settings.target_branch);
+    let work = [refs_of(board, task).work(), branch_ref(&task.branch_name())];
+    work.into_iter().find_map(|to| Some(WorkRange { from: git.fork(&target, &to)?, to }).filter(changes))
+}
+
+/// What was found in the workspace of its last session.
+pub(crate) fn work_facts<'a>(board: &'a Board, task: &Task) -> Option<&'a WorkspaceFacts> {
+    task.last_session.and_then(|id| board.sessions.get(&id)).and_then(|session| session.workspace.as_ref())
+}
+
+/// The files of a task's workspace, if it is on this machine.
+pub(crate) fn workspace_of(home: &Path, repository: &Path, board: &Board, task: TaskId) -> Option<PathBuf> {
+    let root = RunnerPaths::new(home, &board.settings.id).workspace(task);
+    let tree = Workspace::at(&root, repository, board.settings.isolation).tree;
+    tree.is_dir().then_some(tree)
+}
+
+/// The last lines that a session's process has printed, without control characters.
+pub(crate) fn last_lines(home: &Path, project: &ProjectId, session: SessionId) -> Vec<String> {
+    const BYTES: usize = 4096;
+    const LINES: usize = 5;
+    let run = RunnerPaths::new(home, project).session(session);
+    let text = if run.exists() { SessionLog::of(&run).tail(BYTES).bytes } else { Vec::new() };
+    let text = clean(&String::from_utf8_lossy(&text));
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
 /// The runner of a project on this machine. It holds a lock as long as it runs, and leaves a note of how it stands.

@@ -5,11 +5,13 @@ mod commands;
 mod context;
 mod event_printer;
 mod failure;
+mod idle;
 mod judging_files;
 mod local_files;
 mod runner_workspaces;
 mod running_servers;
 mod show;
+mod table;
 mod uncommitted_definitions;
 mod up_process;
 

@@ -1,8 +1,8 @@
 //! How is a result shown: for people, for programs, or as bare ids?
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use board::Timestamp;
 use serde::Serialize;
 
 use crate::cli::Global;
@@ -60,23 +60,6 @@ impl Format {
     }
 }
 
-/// Columns without lines, as wide as the terminal allows.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(head).set_content_arrangement(ContentArrangement::Disabled);
-    if std::io::stdout().is_terminal() {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-    }
-    for row in rows {
-        table.add_row(row.map(|cell| clean(&cell)));
-    }
-    table.column_iter_mut().for_each(|column| {
-        column.set_padding((0, 2));
-    });
-    let text = table.to_string();
-    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
 /// One line `  label   value`; the values of several such lines stand below each other. A character that is not
 /// ASCII is two columns wide, as those of Japanese labels are.
 pub(crate) fn field(label: &str, width: usize, value: impl std::fmt::Display) -> String {
@@ -86,4 +69,10 @@ pub(crate) fn field(label: &str, width: usize, value: impl std::fmt::Display) ->
 
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".into(), |value| value.to_string())
+}
+
+/// A moment where the user is, to the second. Programs get UTC.
+pub(crate) fn local_time(at: Timestamp) -> String {
+    let zoned = jiff::Timestamp::from_millisecond(at.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
+    zoned.map_or_else(|_| at.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use board::{Event, RunnerId, Sandbox, TaskId};
+use board::{Event, RunnerId, Sandbox, Seq, TaskId};
 use control::{Control, Follower, LocalDispatch, NewSecret, Project};
 use mcp::Mcp;
 use runner::{AtShutdown, Notice, Options, Runner, RunnerHost, RunnerPaths};
@@ -83,13 +83,13 @@ impl EventReader {
     }
 
     /// The events since the last call, without waiting.
-    pub(crate) async fn read_new(&mut self) -> Vec<Event> {
+    pub(crate) async fn read_new(&mut self) -> Vec<(Seq, Event)> {
         let mut found = Vec::new();
         while let Ok(page) = self.follower.events(500).await {
             if page.is_empty() {
                 break;
             }
-            found.extend(page.into_iter().map(|(_, event)| event));
+            found.extend(page);
         }
         found
     }

@@ -1,5 +1,6 @@
 //! `saihai up`
 
+use board::Board;
 use clap::Args;
 use control::ProcessLifetime;
 use server::Listen;
@@ -8,6 +9,7 @@ use super::serve::{announce, shutdown_signal};
 use crate::context::Context;
 use crate::event_printer::print_events;
 use crate::failure::{Failure, write_stderr};
+use crate::idle::{StartedTasks, is_idle};
 use crate::show::Format;
 use crate::up_process::{UpOptions, UpProcess};
 
@@ -18,7 +20,11 @@ Applies .saihai/, then starts an agent for every task that is in progress, exami
 the checks on the merge candidate and merges what passes. Start tasks with `saihai task start`.
 
 Ctrl-C or SIGTERM ends it. The agents continue under their shims, and the next `saihai up` takes them
-over. With --stop-agents they are ended too.")]
+over. With --stop-agents they are ended too.
+
+With --until-idle it ends by itself: exit code 0 if all that was started is done, 7 if something is
+blocked, failed or cannot go on. With --json the first line says where it listens; then every event is
+a line, as in `saihai log tail --follow --json`, and so is every notice of the runner.")]
 pub(crate) struct Up {
     /// Where to listen: HOST:PORT (port 0: any free one) [default: 127.0.0.1:4700, or any free port]
     #[arg(long, value_name = "ADDR")]
@@ -35,6 +41,9 @@ pub(crate) struct Up {
     /// Also end the agents when it ends
     #[arg(long)]
     stop_agents: bool,
+    /// End when nothing runs and nothing can start
+    #[arg(long)]
+    until_idle: bool,
 }
 
 impl Up {
@@ -88,8 +97,17 @@ impl Up {
         .await?;
         let text = context.format == Format::Text;
         let project = process.project.clone();
-        let print_events = async move |events, notices| print_events(events, notices, language, text, |_| true).await;
+        let mut started = StartedTasks::since(project.clock().now());
+        let format = context.format;
+        let keep_going = |board: &Board| {
+            started.look(board);
+            !self.until_idle || !is_idle(board, project.clock().now())
+        };
+        let print_events = async |events, notices| print_events(events, notices, language, format, keep_going).await;
         process.run(shutdown, print_events).await?;
+        if self.until_idle {
+            started.conclude(context, &project.board())?;
+        }
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {
             write_stderr(&context.say(

@@ -35,6 +35,9 @@ fn the_tail_is_the_end_of_the_log() {
     assert_eq!([&tail[0]["seq"], &tail[1]["seq"]], [events - 1, events]);
     assert_eq!(world.json(&["log", "tail", "--after", &(events - 1).to_string()])[0], tail[1]);
     assert_eq!(world.json(&["log", "tail", "--lines", "0"]), json!([]));
+    // D18: a number is kept also with --after.
+    let page = world.json(&["log", "tail", "--after", "1", "-n", "2"]);
+    assert_eq!(page.as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(world.json(&["log", "tail", "--lines", "1000"]).as_array().unwrap().len() as u64, events);
 }
 

@@ -117,3 +117,27 @@ fn a_task_that_was_set_back_waits_for_its_session() {
     world.ok(&["session", "end", "1", "--exit-code", "0"]);
     world.ok(&["session", "start", "1", "--agent", "coder"]);
 }
+
+/// C7: people see the newest 20 and how many are left out; programs get all of them; both can ask for fewer.
+#[test]
+fn a_list_of_sessions_is_as_long_as_one_wants() {
+    let world = World::new();
+    world.task("one");
+    for number in 1..=22 {
+        world.ok(&["session", "start", "1", "--agent", "coder"]);
+        world.ok(&["session", "end", &number.to_string(), "--exit-code", "0"]);
+    }
+    let shown = world.ok(&["session", "list"]);
+    assert!(shown.contains("2 older ones") && shown.contains("ses_22") && !shown.contains("ses_2 "), "{shown}");
+    assert_eq!(world.ok(&["session", "list", "--all"]).lines().count(), 23);
+    assert_eq!(world.json(&["session", "list"]).as_array().unwrap().len(), 22);
+    assert_eq!(column(&world.json(&["session", "list", "-n", "2"]), "id"), ["ses_21", "ses_22"]);
+    world.ok(&["session", "start", "1", "--agent", "coder"]);
+    world.ok(&["session", "end", "23", "--exit-code", "1"]);
+    assert_eq!(column(&world.json(&["session", "list", "--verdict", "failed"]), "id"), ["ses_23"]);
+    assert_eq!(world.json(&["session", "list", "--agent", "lead"]), json!([]));
+    assert_eq!(world.refused(5, &["session", "list", "--agent", "nobody"])["code"], "not_found");
+    assert_eq!(world.refused(2, &["session", "list", "--verdict", "good"])["code"], "usage");
+    let list = world.ok(&["session", "list"]);
+    assert!(!list.contains(" ago"), "one that was run by hand has made no call: {list}");
+}

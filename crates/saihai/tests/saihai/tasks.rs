@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, column, texts};
+use crate::world::{Output, World, column, texts};
 
 /// C6: every option of `task add`.
 #[test]
@@ -232,4 +232,80 @@ fn several_tasks_are_moved_at_once() {
     assert_eq!(refused.code, 6, "{refused:?}");
     assert!(refused.stdout.contains(each[1]) && refused.stdout.contains(each[2]), "{refused:?}");
     assert!(refused.stderr.contains(each[0]), "{refused:?}");
+}
+
+/// D17: labels and words find tasks.
+#[test]
+fn tasks_are_found_by_label_and_text() {
+    let world = World::new();
+    world.ok(&["task", "add", "Login page", "--label", "ui,batch", "-d", "With the Form of last week"]);
+    world.ok(&["task", "add", "Login API", "--label", "batch"]);
+    let found = |filter: &[&str]| world.ok(&[&["task", "list", "--quiet"], filter].concat());
+    assert_eq!(found(&["--label", "batch"]), "tsk_1\ntsk_2");
+    assert_eq!(found(&["--label", "batch,ui"]), "tsk_1");
+    assert_eq!(found(&["--label", "bat"]), "");
+    assert_eq!(found(&["--text", "login form"]), "tsk_1");
+    assert_eq!(found(&["--text", "LOGIN", "--label", "batch"]), "tsk_1\ntsk_2");
+    assert_eq!(found(&["--text", "logout"]), "");
+}
+
+/// C7: a task can be added and started in one go; what cannot start is told, with the task that is there.
+#[test]
+fn a_task_is_added_and_started() {
+    let world = World::new();
+    let started = world.json(&["task", "add", "one", "--assign", "coder", "--start"]);
+    assert_eq!([&started["id"], &started["status"]], ["tsk_1", "in_progress"]);
+    assert_eq!(world.refused(2, &["task", "add", "two", "--start"])["code"], "usage");
+    let refused = world.refused(6, &["task", "add", "two", "--assign", "coder", "--depends", "1", "--start"]);
+    assert!(refused["message"].as_str().unwrap().starts_with("tsk_2 was added and not started"), "{refused}");
+    assert_eq!(world.status("2"), "todo");
+}
+
+/// C7: a list is added as a whole, or not at all.
+#[test]
+fn a_list_of_tasks_is_added_all_or_nothing() {
+    let world = World::new();
+    world.write("tasks.md", "# Plan\n\n- Login page\n  With a form.\n- [x] Gone\n- Logout\n");
+    let added = world.json(&["task", "add", "--file", "tasks.md", "--assign", "coder", "--label", "ui", "--start"]);
+    assert_eq!(column(&added, "title"), ["Login page", "Logout"]);
+    assert_eq!(column(&added, "status"), ["in_progress", "in_progress"]);
+    assert_eq!((&added[0]["description"], &added[1]["labels"]), (&json!("With a form."), &json!(["ui"])));
+    let output = world.run_with(&["task", "add", "--file", "-", "--quiet"], b"three\nfour\n");
+    assert_eq!(output.stdout, "tsk_3\ntsk_4\n", "{output:?}");
+    let long = "x".repeat(10_000);
+    let output = world.run_with(&["task", "add", "--file", "-", "--json"], format!("- five\n- {long}\n").as_bytes());
+    assert_eq!(output.code, 2, "{output:?}");
+    assert_eq!(world.ok(&["task", "list", "--quiet"]).lines().count(), 4, "nothing of it was added");
+    assert!(world.refused(2, &["task", "add", "--file", "missing.md"])["message"].to_string().contains("missing.md"));
+    let empty = world.run_with(&["task", "add", "--file", "-", "--json"], b"# only a heading\n").error();
+    assert_eq!(empty["code"], "invalid_argument");
+}
+
+/// C7: a task is edited in the user's editor; a text that is not taken is not lost.
+#[test]
+fn a_task_is_edited_in_an_editor() {
+    let world = World::new();
+    world.ok(&["task", "add", "one", "-d", "first"]);
+    let edit = |editor: &str| {
+        let mut command = world.command(&["task", "edit", "1", "--json"]);
+        Output::of(command.env("EDITOR", editor).env("TMPDIR", world.path()).output().unwrap())
+    };
+    let changed = edit("sed -i -e 's/one/Two/' -e 's/first/# Second/'").json();
+    assert_eq!([&changed["title"], &changed["description"]], ["Two", "# Second"]);
+    assert_eq!(edit("true").error()["message"], "Nothing was changed.");
+    let drafts = || {
+        let names = std::fs::read_dir(world.path()).unwrap().flatten().map(|entry| entry.path());
+        names.filter(|path| path.extension().is_some_and(|end| end == "md")).collect::<Vec<_>>()
+    };
+    assert_eq!(drafts(), Vec::<std::path::PathBuf>::new());
+    let saihai = env!("CARGO_BIN_EXE_saihai");
+    let meanwhile = format!("{saihai} task update 1 --title Three >/dev/null; echo mine >>");
+    let lost = edit(&meanwhile).error();
+    assert_eq!(lost["code"], "state_conflict");
+    let [draft] = drafts().try_into().unwrap();
+    assert!(lost["hint"].as_str().unwrap().contains(draft.to_str().unwrap()), "{lost}");
+    assert!(std::fs::read_to_string(draft).unwrap().ends_with("mine\n"));
+    assert_eq!(edit("false #").error()["code"], "failed");
+    let none = Output::of(world.command(&["task", "edit", "1", "--json"]).output().unwrap());
+    assert!(none.error()["hint"].as_str().unwrap().contains("EDITOR"));
 }

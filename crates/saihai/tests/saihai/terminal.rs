@@ -118,3 +118,55 @@ fn completions_name_the_commands() {
     }
     assert!(!world.home().exists());
 }
+
+/// D19: a narrow table leaves columns out, and breaks no id; a terminal without a width has 80 columns.
+#[test]
+fn a_narrow_terminal_shows_fewer_columns() {
+    let world = World::new();
+    let title = "Say which of the many columns are worth their room on a terminal that has little";
+    world.task(title);
+    world.ok(&["session", "start", "1", "--agent", "coder"]);
+    let heads = |columns, list: &[&str]| {
+        let text = world.on_terminal(columns, list);
+        let limit = if columns == 0 { 80 } else { usize::from(columns) };
+        assert!(text.lines().all(|line| line.len() <= limit), "{columns}: {text}");
+        let head: Vec<_> = text.lines().next().unwrap().split_whitespace().map(str::to_owned).collect();
+        (head.join(" "), text)
+    };
+    let (head, text) = heads(80, &["task", "list"]);
+    assert_eq!(head, "ID STATUS PRIORITY TYPE ASSIGNEE TITLE");
+    assert_eq!(heads(0, &["task", "list"]), (head, text.clone()));
+    assert!(text.contains("Say which of the many"), "{text}");
+    assert_eq!(heads(60, &["task", "list"]).0, "ID STATUS ASSIGNEE TITLE");
+    assert_eq!(heads(40, &["task", "list"]).0, "ID STATUS TITLE");
+    let (head, text) = heads(60, &["session", "list"]);
+    assert_eq!(head, "ID TASK AGENT STATUS ENDED VERDICT", "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(world.ok(&["session", "list"]).contains("LAST CALL"), "a pipe gets everything");
+}
+
+/// C7: people read the time of their zone to the second; programs get UTC.
+#[test]
+fn people_read_their_local_time() {
+    let world = World::new();
+    world.task("one");
+    world.ok(&["session", "start", "1", "--agent", "coder"]);
+    world.ok(&["session", "end", "1", "--exit-code", "0"]);
+    let started = world.json(&["session", "show", "1"])["started_at"].as_str().unwrap().to_owned();
+    assert!(started.ends_with('Z'), "{started}");
+    let at: jiff::Timestamp = started.parse().unwrap();
+    let tokyo = at.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(9)));
+    let local = tokyo.strftime("%Y-%m-%d %H:%M:%S").to_string();
+    for arguments in [
+        &["session", "show", "1"][..],
+        &["session", "list"],
+        &["task", "show", "1"],
+        &["task", "log", "1"],
+        &["log", "tail"],
+    ] {
+        let output = Output::of(world.command(arguments).env("TZ", "JST-9").output().unwrap());
+        assert!(!output.stdout.contains("Z ") && !output.stdout.contains("Z\n"), "{output:?}");
+        let hour = local.split(':').next().unwrap();
+        assert!(output.stdout.contains(hour), "{local}: {output:?}");
+    }
+}

@@ -133,6 +133,18 @@ impl World {
         Output::of(self.command(arguments).output().unwrap())
     }
 
+    /// What a run prints on a terminal of this width; 0 for one that does not say how wide it is.
+    pub(crate) fn on_terminal(&self, columns: u16, arguments: &[&str]) -> String {
+        let words = [env!("CARGO_BIN_EXE_saihai")].into_iter().chain(arguments.iter().copied());
+        let quoted: Vec<_> = words.map(|word| format!("'{word}'")).collect();
+        let command = format!("stty cols {columns}; {}", quoted.join(" "));
+        let mut script = self.isolated("script");
+        script.args(["--quiet", "--return", "--command", &command, "/dev/null"]).env("NO_COLOR", "1");
+        let output = Output::of(script.output().unwrap());
+        assert_eq!(output.code, 0, "{output:?}");
+        output.stdout.replace('\r', "")
+    }
+
     /// A run with a text on stdin.
     pub(crate) fn run_with(&self, arguments: &[&str], stdin: &[u8]) -> Output {
         let mut child = self.spawn(arguments);

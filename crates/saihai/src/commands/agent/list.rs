@@ -5,7 +5,18 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{or_dash, table};
+use crate::show::or_dash;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 7] = [
+    Column::key("ID", "ID"),
+    Column::extra(4, "RANK", "階層"),
+    Column::extra(1, "ROLE", "役割"),
+    Column::extra(3, "REPORTS TO", "上司"),
+    Column::extra(2, "CLIENT", "クライアント"),
+    Column::key("STATE", "状態"),
+    Column::key("OPEN TASKS", "未完了"),
+];
 
 /// List the roster and what each agent is doing
 #[derive(Debug, Args)]
@@ -45,7 +56,7 @@ impl List {
                     agent.open_tasks.len().to_string(),
                 ]
             });
-            table(["ID", "RANK", "ROLE", "REPORTS TO", "CLIENT", "STATE", "OPEN TASKS"], rows)
+            table(opened.language, &COLUMNS, rows)
         })
     }
 }

@@ -100,10 +100,12 @@ impl Demo {
             let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\nThe board, live: {url}\n");
         }
         let keep_serving = !self.exit;
+        // With --json the summary is all that is printed.
+        let progress = if text { Format::Text } else { Format::Quiet };
         let summary = Summary { context: &context, repository: &repository, url: &url, task, keep_serving };
         let began = Instant::now();
         let print_until_over = async move |events, notices| {
-            print_events(events, notices, Language::En, text, |board| !is_over(board, task)).await;
+            print_events(events, notices, Language::En, progress, |board| !is_over(board, task)).await;
             summary.print(&project.board(), began.elapsed().as_secs_f64()).await;
             if keep_serving {
                 std::future::pending().await

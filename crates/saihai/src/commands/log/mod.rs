@@ -10,7 +10,7 @@ use clap::Subcommand;
 
 use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
-use crate::show::clean;
+use crate::show::{clean, local_time};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Log {
@@ -45,8 +45,8 @@ impl LogEntry {
             Actor::Runner(id) => format!("runner {id}"),
             Actor::System => "saihai".into(),
         };
-        let line =
-            format!("{:>6} {} {by}: {} {}", self.seq, self.event.at, self.event.name(), summary(&self.event.what));
+        let at = local_time(self.event.at);
+        let line = format!("{:>6} {at} {by}: {} {}", self.seq, self.event.name(), summary(&self.event.what));
         clean(line.trim_end()).replace('\n', " ")
     }
 }

@@ -8,7 +8,15 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{or_dash, table};
+use crate::show::or_dash;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 4] = [
+    Column::key("ID", "ID"),
+    Column::key("STATUS", "状態"),
+    Column::extra(1, "ASSIGNEE", "担当者"),
+    Column::text("TITLE", "題名"),
+];
 
 /// Show the board as it was after an event
 #[derive(Debug, Args)]
@@ -51,7 +59,7 @@ impl Replay {
                     format!("The board after event {} of {newest}:", board.seq),
                     format!("{newest} 件中 {} 件目の後の状態:", board.seq),
                 );
-                format!("{head}\n{}", table(["ID", "STATUS", "ASSIGNEE", "TITLE"], rows))
+                format!("{head}\n{}", table(opened.language, &COLUMNS, rows))
             },
         )
     }

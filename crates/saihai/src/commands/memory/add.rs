@@ -24,7 +24,8 @@ pub(crate) struct Add {
     #[arg(long)]
     summary: Option<String>,
     /// The text, or - to read it from stdin
-    #[arg(long, short, default_value = "", allow_hyphen_values = true)]
+    #[arg(long, short = 'd', short_alias = 'b', alias = "description", default_value = "")]
+    #[arg(allow_hyphen_values = true)]
     body: String,
 }
 

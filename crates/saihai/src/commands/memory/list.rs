@@ -5,7 +5,11 @@ use definitions::memory;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{or_dash, table};
+use crate::show::or_dash;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 3] =
+    [Column::key("PATH", "ファイル"), Column::text("TITLE", "題名"), Column::extra(1, "CATEGORY", "分類")];
 
 /// List the memory bank
 #[derive(Debug, Args)]
@@ -28,7 +32,7 @@ impl List {
             let rows = entries
                 .iter()
                 .map(|entry| [entry.path.display().to_string(), entry.title.clone(), or_dash(entry.category.as_ref())]);
-            table(["PATH", "TITLE", "CATEGORY"], rows)
+            table(opened.language, &COLUMNS, rows)
         })
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::clean;
+use crate::show::{clean, local_time};
 
 /// List messages, oldest first
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ impl List {
                 format!(
                     "{} {} {} → {}{state}\n  {}",
                     view.id,
-                    view.at,
+                    local_time(view.at),
                     view.from,
                     view.to,
                     clean(&view.content).replace('\n', "\n  ")

@@ -5,7 +5,10 @@ use control::ProcessLifetime;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::table;
+use crate::show::local_time;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 3] = [Column::key("ID", "ID"), Column::text("PATH", "場所"), Column::extra(1, "ADDED", "追加")];
 
 /// List the projects
 #[derive(Debug, Args)]
@@ -24,8 +27,8 @@ impl List {
                     "プロジェクトはまだありません。次: git リポジトリで `saihai init` を実行してください。",
                 );
             }
-            let rows = projects.iter().map(|p| [p.id.to_string(), p.path.clone(), p.added_at.to_string()]);
-            table(["ID", "PATH", "ADDED"], rows)
+            let rows = projects.iter().map(|p| [p.id.to_string(), p.path.clone(), local_time(p.added_at)]);
+            table(context.language(), &COLUMNS, rows)
         })
     }
 }

@@ -8,6 +8,8 @@ mod start;
 mod stop;
 mod trace;
 
+use board::wire;
+use board::{Board, Driver, Mode, Span, Timestamp};
 use clap::Subcommand;
 
 pub(crate) use self::log::print_output;
@@ -36,4 +38,12 @@ pub(super) async fn run(context: &Context, command: Session) -> Result<(), Failu
         Session::Log(log) => log.run(context).await,
         Session::Trace(trace) => trace.run(context).await,
     }
+}
+
+/// How long ago its agent last called: one that is silent for long may be gone (F48). One-shot agents
+/// and those run by hand never call.
+fn last_call(board: &Board, session: &wire::Session, now: Timestamp) -> Option<Span> {
+    let guided = board.agents.get(&session.agent_id).is_none_or(|agent| agent.spec.mode == Mode::Guided);
+    let calls = guided && session.driver != Driver::Hand.as_str();
+    (session.ended_at.is_none() && calls).then(|| now - session.last_call_at)
 }

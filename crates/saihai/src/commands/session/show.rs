@@ -1,18 +1,33 @@
 //! `saihai session show`
 
-use board::SessionId;
+use std::path::Path;
+
 use board::wire;
+use board::{EndReason, SessionId, Verdict, say_rejection};
 use clap::Args;
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{field, indented, or_dash};
+use crate::local_files::{last_lines, workspace_of};
+use crate::show::{field, indented, local_time, or_dash};
 
 /// Show the facts of one session
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// Its id, such as ses_3 or 3
     id: SessionId,
+}
+
+/// A session with what this machine has of it.
+#[derive(Serialize)]
+struct ShownSession<'a> {
+    #[serde(flatten)]
+    detail: &'a wire::SessionDetail,
+    /// Where its task's files are.
+    path: Option<&'a Path>,
+    /// Of what its process printed, if it ended badly.
+    last_lines: &'a [String],
 }
 
 impl Show {
@@ -24,26 +39,37 @@ impl Show {
             board::say_waiting(waiting, opened.language)
         });
         let view = &detail.session;
+        let path = view.task_id.and_then(|task| workspace_of(&context.home, &opened.path, &board, task));
+        let badly = session.end.as_ref().is_some_and(|end| end.reason != EndReason::Exited || end.exit_code != Some(0));
+        let log = if badly { last_lines(&context.home, &opened.id, self.id) } else { Vec::new() };
+        let shown = ShownSession { detail: &detail, path: path.as_deref(), last_lines: &log };
         context.format.print(
-            &detail,
+            &shown,
             || vec![self.id.to_string()],
             || {
                 let line = |en: &str, ja: &str, value: String| field(&opened.say(en, ja), 11, value);
                 let (id, agent, task) = (view.id, &view.agent_id, or_dash(view.task_id));
-                let (status, silent) = (view.status, opened.now() - session.last_call_at);
+                let status = view.status;
                 let (code, signal) = (or_dash(view.exit_code), or_dash(view.signal.as_deref()));
                 let mut lines = vec![
                     opened.say(format!("{id} {agent} for {task}"), format!("{id} {agent}（{task}）")),
                     line(
                         "status",
                         "状態",
-                        opened.say(
-                            format!("{status} (last call {silent} ago)"),
-                            format!("{status}（最後の呼び出しは {silent} 前）"),
-                        ),
+                        match super::last_call(&board, view, opened.now()) {
+                            Some(ago) => opened.say(
+                                format!("{status} (last call {ago} ago)"),
+                                format!("{status}（最後の呼び出しは {ago} 前）"),
+                            ),
+                            None => status.to_string(),
+                        },
                     ),
-                    line("started", "開始", view.started_at.to_string()),
-                    line("ended", "終了", format!("{} {}", or_dash(view.ended_at), or_dash(view.end_reason))),
+                    line("started", "開始", local_time(view.started_at)),
+                    line(
+                        "ended",
+                        "終了",
+                        format!("{} {}", or_dash(view.ended_at.map(local_time)), or_dash(view.end_reason)),
+                    ),
                     line(
                         "exit code",
                         "終了コード",
@@ -54,6 +80,19 @@ impl Show {
                 ];
                 lines.extend(view.error.as_ref().map(|error| line("error", "エラー", indented(error))));
                 lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", indented(reason))));
+                lines.extend(path.as_ref().map(|path| line("workspace", "作業場所", path.display().to_string())));
+                if let Some(Verdict::Rejected(why)) = &view.verdict_detail {
+                    lines.push(line("sent back", "差し戻し", indented(&say_rejection(why, opened.language))));
+                }
+                if let Some(Verdict::Failed { reason } | Verdict::Blocked { reason }) = &view.verdict_detail {
+                    lines.push(line("reason", "理由", indented(reason)));
+                }
+                if let Some(commit) = detail.workspace.as_ref().and_then(|facts| facts.merged_as()) {
+                    lines.push(line("merged as", "マージ", commit.to_owned()));
+                }
+                if !log.is_empty() {
+                    lines.push(line("last lines", "最後の出力", indented(&log.join("\n"))));
+                }
                 let judges = detail
                     .workspace
                     .as_ref()

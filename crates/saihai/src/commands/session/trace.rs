@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::clean;
+use crate::show::{clean, local_time};
 
 /// Show every call of a session, what it was told and why, in order
 #[derive(Debug, Args)]
@@ -78,5 +78,5 @@ fn line(decision: &Decision, entry: &Value) -> String {
     };
     let row = word("row").map(|row| format!("  {row}")).unwrap_or_default();
     let times = entry["times"].as_u64().map(|times| format!("  ×{times}")).unwrap_or_default();
-    clean(&format!("{} {:>6}  {asked} → {answered}{row}{times}", Timestamp(decision.at), decision.seq))
+    clean(&format!("{} {:>6}  {asked} → {answered}{row}{times}", local_time(Timestamp(decision.at)), decision.seq))
 }

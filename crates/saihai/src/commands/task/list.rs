@@ -7,12 +7,22 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{or_dash, table};
+use crate::show::or_dash;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 6] = [
+    Column::key("ID", "ID"),
+    Column::key("STATUS", "状態"),
+    Column::extra(2, "PRIORITY", "優先度"),
+    Column::extra(1, "TYPE", "種類"),
+    Column::extra(3, "ASSIGNEE", "担当者"),
+    Column::text("TITLE", "題名"),
+];
 
 /// List tasks, most urgent first
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  saihai task list --status in_progress,blocked\n  saihai task list --assignee coder --all --json"
+    after_help = "Examples:\n  saihai task list --status in_progress,blocked\n  saihai task list --assignee coder --all --json\n  saihai task list --label ui --text \"login page\""
 )]
 pub(crate) struct List {
     /// Only these statuses; `open` means todo
@@ -24,6 +34,12 @@ pub(crate) struct List {
     /// Only children of this task
     #[arg(long, value_name = "ID")]
     parent: Option<TaskId>,
+    /// Only those with all of these labels
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    label: Vec<String>,
+    /// Only those with all of these words in title or description, in any case
+    #[arg(long, value_name = "WORDS")]
+    text: Option<String>,
     /// Also done and cancelled ones
     #[arg(long)]
     all: bool,
@@ -70,7 +86,7 @@ impl List {
                         format!("{}{note}", task.title),
                     ]
                 });
-                table(["ID", "STATUS", "PRIORITY", "TYPE", "ASSIGNEE", "TITLE"], rows)
+                table(opened.language, &COLUMNS, rows)
             },
         )
     }
@@ -81,5 +97,12 @@ impl List {
         status
             && self.assignee.as_ref().is_none_or(|agent| task.assignee.as_ref() == Some(agent))
             && self.parent.is_none_or(|parent| task.parent == Some(parent))
+            && self.label.iter().all(|label| task.labels.contains(label))
+            && self.text.as_ref().is_none_or(|words| contains_words(task, words))
     }
+}
+
+fn contains_words(task: &Task, words: &str) -> bool {
+    let text = format!("{}\n{}", task.title, task.description).to_lowercase();
+    words.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }

@@ -6,11 +6,15 @@ mod block;
 mod cancel;
 mod comment;
 mod depend;
+mod diff;
+mod edit;
 mod list;
 mod log;
+mod open;
 mod retry;
 mod show;
 mod start;
+mod task_list_file;
 mod tree;
 mod unblock;
 mod update;
@@ -44,6 +48,9 @@ pub(crate) enum Task {
     Depend(depend::Depend),
     Why(why::Why),
     Log(log::Log),
+    Diff(diff::Diff),
+    Open(open::Open),
+    Edit(edit::Edit),
 }
 
 pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure> {
@@ -63,6 +70,9 @@ pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure>
         Task::Depend(depend) => depend.run(context).await,
         Task::Why(why) => why.run(context).await,
         Task::Log(log) => log.run(context).await,
+        Task::Diff(diff) => diff.run(context).await,
+        Task::Open(open) => open.run(context).await,
+        Task::Edit(edit) => edit.run(context).await,
     }
 }
 

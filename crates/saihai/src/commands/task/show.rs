@@ -1,12 +1,16 @@
 //! `saihai task show`
 
-use board::TaskId;
+use std::path::Path;
+
 use board::wire;
+use board::{Status, TaskId, say_rejection};
 use clap::Args;
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::{clean, field, indented, or_dash};
+use crate::local_files::{work_facts, workspace_of};
+use crate::show::{clean, field, indented, local_time, or_dash};
 
 /// Show everything about one task
 #[derive(Debug, Args)]
@@ -15,14 +19,42 @@ pub(crate) struct Show {
     id: TaskId,
 }
 
+/// A task with what this machine and git have of it.
+#[derive(Serialize)]
+struct ShownTask<'a> {
+    #[serde(flatten)]
+    detail: &'a wire::TaskDetail,
+    workspace: Option<&'a Path>,
+    changed_files: &'a [String],
+    merge_commit: Option<&'a str>,
+}
+
+/// The first files of a list, and how many more there are.
+fn some_files(files: &[String]) -> Option<String> {
+    const SHOWN: usize = 10;
+    let more = files.len().saturating_sub(SHOWN);
+    let shown = files.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match (files.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(shown),
+        (false, more) => Some(format!("{shown} (+{more})")),
+    }
+}
+
 impl Show {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let board = opened.board();
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let detail = wire::TaskDetail::of(&board, task);
+        let workspace = workspace_of(&context.home, &opened.path, &board, self.id);
+        let facts = work_facts(&board, task);
+        let changed = facts.map(|facts| facts.changed.as_slice()).unwrap_or_default();
+        let merge_commit = facts.and_then(|facts| facts.merged_as());
+        let shown =
+            ShownTask { detail: &detail, workspace: workspace.as_deref(), changed_files: changed, merge_commit };
         context.format.print(
-            &detail,
+            &shown,
             || vec![self.id.to_string()],
             || {
                 let none = opened.say("none", "なし");
@@ -38,7 +70,8 @@ impl Show {
                     let text = indented(text);
                     opened.say(format!("{text} (by {who})"), format!("{text}（{who}）"))
                 };
-                let (status, since) = (task.status, task.status_at);
+                let (status, since) = (task.status, local_time(task.status_at));
+                let (created, creator) = (local_time(task.created_at), &task.creator);
                 let (kind, priority) = (task.task_type, task.priority);
                 let (used, most) = (task.used.attempts, board.settings.limits.max_attempts);
                 let mut lines = vec![
@@ -63,10 +96,7 @@ impl Show {
                     line(
                         "created",
                         "作成",
-                        opened.say(
-                            format!("{} by {}", task.created_at, task.creator),
-                            format!("{}（{}）", task.created_at, task.creator),
-                        ),
+                        opened.say(format!("{created} by {creator}"), format!("{created}（{creator}）")),
                     ),
                 ];
                 lines
@@ -76,6 +106,13 @@ impl Show {
                 let report = task.report.as_ref();
                 lines.extend(
                     report.map(|r| line("reported", "完了報告", format!("{}: {}", r.result, indented(&r.summary)))),
+                );
+                lines.extend(workspace.as_ref().map(|path| line("workspace", "作業場所", path.display().to_string())));
+                lines.extend(merge_commit.map(|commit| line("merged as", "マージ", commit.to_owned())));
+                lines.extend(some_files(changed).map(|files| line("changed", "変更", indented(&files))));
+                let rejection = task.feedback.as_ref().filter(|_| task.status != Status::Done);
+                lines.extend(
+                    rejection.map(|why| line("sent back", "差し戻し", indented(&say_rejection(why, opened.language)))),
                 );
                 if !task.labels.is_empty() {
                     lines.push(line("labels", "ラベル", clean(&task.labels.join(", "))));

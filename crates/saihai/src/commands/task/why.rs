@@ -1,13 +1,13 @@
 //! `saihai task why`
 
-use board::{TaskId, left, say_why};
+use board::{Line, TaskId, left, say_why};
 use clap::Args;
 use runner::RunnerPaths;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::local_files::runner_view;
+use crate::local_files::{last_lines, runner_view};
 use crate::show::clean;
 
 /// Explain why a task is (not) running, what must happen, and who must do it
@@ -25,9 +25,14 @@ impl Why {
         let why = board::why(&board, self.id, opened.now(), &runner).map_err(|refusal| opened.refusal(refusal))?;
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let lines: Vec<_> = why.lines.iter().map(|line| say_why(line, self.id, opened.language)).collect();
+        let ended_badly = why.lines.iter().find_map(|line| match line {
+            Line::LastSession { session, .. } => Some(*session),
+            _ => None,
+        });
+        let log = ended_badly.map(|session| last_lines(&context.home, &opened.id, session)).unwrap_or_default();
         let left = left(&board, task);
         let json = json!({
-            "id": self.id, "status": why.status, "mover": board.mover(task).to_string(), "reasons": lines, "left": left,
+            "id": self.id, "status": why.status, "mover": board.mover(task).to_string(), "reasons": lines, "left": left, "last_lines": log,
         });
         context.format.print(
             &json,
@@ -38,6 +43,10 @@ impl Why {
                     format!("{} は {} です: {}", self.id, why.status, clean(&task.title)),
                 )];
                 text.extend(lines.iter().map(|line| format!("  {}", clean(line).replace('\n', "\n    "))));
+                if !log.is_empty() {
+                    text.push(opened.say("  It printed last:", "  最後の出力:"));
+                    text.extend(log.iter().map(|line| format!("    {line}")));
+                }
                 if !task.is_settled() && !task.is_step() {
                     text.push(opened.say(
                         format!(

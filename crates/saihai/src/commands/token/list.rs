@@ -6,7 +6,17 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::show::table;
+use crate::show::local_time;
+use crate::table::{Column, table};
+
+const COLUMNS: [Column; 6] = [
+    Column::key("ID", "ID"),
+    Column::key("ROLE", "役割"),
+    Column::extra(1, "USE", "用途"),
+    Column::text("NAME", "名前"),
+    Column::key("STATE", "状態"),
+    Column::extra(2, "CREATED", "作成"),
+];
 
 /// List tokens, without their secrets
 #[derive(Debug, Args)]
@@ -43,9 +53,9 @@ impl List {
                         (false, false) => "ended",
                     };
                     let (role, used_as) = (t.role.to_string(), t.used_as.to_string());
-                    [t.id.clone(), role, used_as, t.name.clone(), state.into(), t.created_at.to_string()]
+                    [t.id.clone(), role, used_as, t.name.clone(), state.into(), local_time(t.created_at)]
                 });
-                table(["ID", "ROLE", "USE", "NAME", "STATE", "CREATED"], rows)
+                table(context.language(), &COLUMNS, rows)
             },
         )
     }

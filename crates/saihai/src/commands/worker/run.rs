@@ -40,6 +40,7 @@ impl Run {
         let (project, paths) = (opened.project.clone(), RunnerPaths::new(&context.home, &opened.id));
         let previous_session = opened.board().task(self.task).ok().and_then(|task| task.last_session);
         let watcher = SessionWatcher { project: project.clone(), paths, task: self.task, previous_session, text };
+        let progress = if text { Format::Text } else { Format::Quiet };
         let options = UpOptions {
             listen: "127.0.0.1:0".parse().ok(),
             max_parallel: Some(1),
@@ -52,7 +53,7 @@ impl Run {
             Ok(process) => {
                 let print_until_verdict = async |events, notices| {
                     tokio::select! {
-                        () = print_events(events, notices, language, text, |_| true) => {}
+                        () = print_events(events, notices, language, progress, |_| true) => {}
                         () = watcher.until_verdict() => {}
                     }
                 };

@@ -7,6 +7,7 @@ mod environment;
 mod forgery;
 mod hostile_git;
 mod judges;
+mod looking;
 mod lost_store;
 mod owner;
 mod processes;
@@ -14,6 +15,7 @@ mod queue;
 mod repositories;
 mod sandbox;
 mod sandbox_programs;
+mod until_idle;
 mod verdicts;
 mod worktree;
 

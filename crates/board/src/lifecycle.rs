@@ -107,7 +107,7 @@ pub const TABLE: &[Rule] = &[
         to: To::Status(InProgress),
         by: &[TaskRole::Mover],
         guards: &[Guard::Ready],
-        note: "",
+        note: "what the owner asks for in a chat starts with its creation (N11)",
     },
     Rule {
         name: Move::Unstart,

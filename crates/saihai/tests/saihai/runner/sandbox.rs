@@ -403,7 +403,8 @@ fn what_is_excluded_is_not_in_the_workspace() {
     team.until_task(&task, "done");
     let log = team.log(1);
     let files: Vec<_> = log.lines().filter_map(|line| line.strip_prefix("file ./")).collect();
-    assert_eq!(files, ["docs/guide.md", "package.json", "src/a.txt"]);
+    // The prompt names the memory bank (R16).
+    assert_eq!(files, [".saihai/memory/project.md", "docs/guide.md", "package.json", "src/a.txt"]);
     // What it did not see is still there.
     for path in [".env", "src/.env", "secrets/key", "src/secrets/key", "other/x.txt"] {
         assert_eq!(team.merged(path).as_deref(), Some("content\n"), "{path}");

@@ -97,6 +97,8 @@ impl Oracle {
 /// What an answer tells its caller that it did, as one line.
 fn deed(session: SessionId, what: &EventKind) -> Option<String> {
     let told = match what {
+        // It follows from the creation of what the owner asked for, and the answer to that claims it.
+        EventKind::TaskMoved { reason: Some(reason), .. } if reason.starts_with("asked for in ") => return None,
         EventKind::TaskMoved { task, from, to, .. } => format!("moved {task} {from} {to}"),
         EventKind::TasksCreated { tasks, .. } => {
             format!("created {:?}", tasks.iter().map(|task| task.id).collect::<Vec<_>>())

@@ -3,8 +3,8 @@
 
 use board::lifecycle::{self, Guard, Move, TaskRole};
 use board::{
-    Board, Choice, CreatedTask, Driver, EndReason, Event, EventKind, Field, Fuel, Kind, Outcome, Party, Session,
-    SessionStatus, Status, StopCause, Task, TaskId, Verdict,
+    Board, Choice, CreatedTask, Driver, EndReason, Event, EventKind, Field, Fuel, Kind, Message, Outcome, Party,
+    Session, SessionStatus, Status, StopCause, Task, TaskId, Verdict,
 };
 
 /// The session that acts, on the board before its event.
@@ -309,8 +309,14 @@ impl Scene<'_> {
             text(Field::Description, &new.description)?;
             let as_it_should = match (new.parent, new.kind) {
                 (None, Kind::Task) => {
+                    let asked = new.mandate.map(|id| self.board.messages.iter().find(|message| message.id == id));
+                    let status = if asked.is_some() { Status::Todo } else { Status::Backlog };
+                    let by_owner = |message: &Message| {
+                        message.from == Party::Owner && message.to == self.me() && message.tasks.len() < 3
+                    };
                     new.assignee.as_ref() == Some(&self.session.agent)
-                        && new.status == Status::Backlog
+                        && new.status == status
+                        && asked.is_none_or(|message| message.is_some_and(|message| by_owner(message)))
                         && new.depth == 0
                 }
                 (None, Kind::Step) => false,
@@ -377,6 +383,12 @@ impl Scene<'_> {
     fn may_move(&self, id: TaskId, from: Status, to: Status, reason: Option<&str>) -> Judged {
         let rule = self.rule(id, from, to)?;
         let task = self.task(id)?;
+        // What the owner asked for in the chat starts with its creation.
+        let asked = task.mandate.map(|message| format!("asked for in {message}"));
+        if rule.name == Move::Start && asked.is_some() && asked.as_deref() == reason {
+            must(task.creator == self.me() && self.session.task().is_none(), "it was not asked for here")?;
+            return self.is_ready(task);
+        }
         if let Some(reason) = reason {
             text(Field::Reason, reason)?;
         }

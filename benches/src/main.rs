@@ -32,7 +32,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P10 (with P11), P12, W5
+    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P10, P11, P12, W5
     only: Vec<String>,
 }
 
@@ -53,7 +53,6 @@ fn main() -> anyhow::Result<std::process::ExitCode> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["shim"] => return Ok(runner::shim::supervise()),
         ["shim", "--init"] => return Ok(runner::shim::init()),
-        ["shim", "--client"] => return Ok(runner::shim::become_confined_client()),
         ["workspace-git"] => return Ok(runner::run_workspace_request()),
         ["stamp", file] => return Ok(launch_latency::write_start_time(file)),
         _ => {}
@@ -65,7 +64,7 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Benchmark); 11] = [
+    let all: [(&str, Benchmark); 12] = [
         ("P1", next_action_rate::measure),
         ("P2", commit_rate::measure),
         ("P3", task_list::measure),
@@ -74,7 +73,8 @@ fn measure_all() -> anyhow::Result<()> {
         ("P6", idle_sessions::measure),
         ("P7", staffing_cost::measure),
         ("P8", adoption::measure),
-        ("P10", whole_tasks::measure),
+        ("P11", whole_tasks::measure_end_to_done),
+        ("P10", whole_tasks::measure_all_at_once),
         ("P12", large_project::measure),
         ("W5", board_pages::measure),
     ];

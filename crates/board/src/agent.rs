@@ -76,6 +76,9 @@ pub struct AgentSpec {
     /// Seconds without output or call.
     pub stall_timeout: u32,
     pub env: EnvNames,
+    /// What it is good at, for the managers who choose. Older logs have none.
+    #[serde(default)]
+    pub skills: Vec<String>,
 }
 
 impl AgentSpec {
@@ -102,6 +105,7 @@ impl AgentSpec {
             timeout: Self::DEFAULT_TIMEOUT,
             stall_timeout: Self::DEFAULT_STALL_TIMEOUT,
             env: EnvNames::default(),
+            skills: Vec::new(),
         }
     }
 

@@ -12,7 +12,13 @@ use crate::{Actor, ProjectId, SecretHash, Seq, Timestamp};
 
 words! {
     /// What a token lets its bearer do (S4).
-    Role { Owner = "owner", Viewer = "viewer", Runner = "runner", Coordinator = "coordinator" }
+    Role {
+        Owner = "owner",
+        Viewer = "viewer",
+        Runner = "runner",
+        Coordinator = "coordinator",
+        Orchestrator = "orchestrator",
+    }
 }
 
 words! {
@@ -75,6 +81,9 @@ impl NewToken {
 pub struct Installation {
     pub seq: Seq,
     pub projects: BTreeMap<ProjectId, Project>,
+    /// Projects that nobody works on any more. Their ids stay taken, because their boards are still there.
+    #[serde(default)]
+    pub removed: BTreeMap<ProjectId, Project>,
     pub tokens: BTreeMap<TokenId, Token>,
 }
 
@@ -83,6 +92,15 @@ pub enum InstallationCommand {
     AddProject {
         id: ProjectId,
         path: String,
+    },
+    /// Its repository is elsewhere now. One that was removed is there again.
+    MoveProject {
+        id: ProjectId,
+        path: String,
+    },
+    /// Its board is kept, and comes back with `MoveProject`.
+    RemoveProject {
+        id: ProjectId,
     },
     CreateToken(NewToken),
     /// Gives a browser a token of its own for the one that its user has shown. A link is spent by it.
@@ -110,6 +128,13 @@ pub enum InstallationEventKind {
     ProjectAdded {
         id: ProjectId,
         path: String,
+    },
+    ProjectMoved {
+        id: ProjectId,
+        path: String,
+    },
+    ProjectRemoved {
+        id: ProjectId,
     },
     TokenCreated {
         id: TokenId,
@@ -146,6 +171,11 @@ impl Installation {
         token.is_good(now) && given_for.is_none_or(|found| found.is_some_and(|found| found.is_good(now)))
     }
 
+    /// A project that there is, or that was removed.
+    pub fn project(&self, id: &ProjectId) -> Option<&Project> {
+        self.projects.get(id).or_else(|| self.removed.get(id))
+    }
+
     pub fn project_at(&self, path: &str) -> Option<&Project> {
         self.projects.values().find(|project| project.path == path)
     }
@@ -166,9 +196,22 @@ impl Installation {
         let what = match command {
             // One project for each path: the first one keeps it.
             InstallationCommand::AddProject { path, .. } if self.project_at(path).is_some() => return Ok(Vec::new()),
-            InstallationCommand::AddProject { id, path } => match self.projects.get(id) {
+            InstallationCommand::AddProject { id, path } => match self.project(id) {
                 Some(_) => return Err(RefusalReason::ProjectTaken(id.clone()).into()),
                 None => InstallationEventKind::ProjectAdded { id: id.clone(), path: path.clone() },
+            },
+            InstallationCommand::MoveProject { id, path } => match (self.project_at(path), self.project(id)) {
+                (Some(there), _) if there.id == *id => return Ok(Vec::new()),
+                (Some(there), _) => {
+                    return Err(RefusalReason::PathTaken { path: path.clone(), by: there.id.clone() }.into());
+                }
+                (None, None) => return Err(RefusalReason::NoSuchProject(id.to_string()).into()),
+                (None, Some(_)) => InstallationEventKind::ProjectMoved { id: id.clone(), path: path.clone() },
+            },
+            InstallationCommand::RemoveProject { id } if self.removed.contains_key(id) => return Ok(Vec::new()),
+            InstallationCommand::RemoveProject { id } => match self.projects.get(id) {
+                None => return Err(RefusalReason::NoSuchProject(id.to_string()).into()),
+                Some(_) => InstallationEventKind::ProjectRemoved { id: id.clone() },
             },
             InstallationCommand::CreateToken(new) => self.create(new)?,
             InstallationCommand::LogIn { with, id, hash, expires_at } => {
@@ -217,6 +260,16 @@ impl Installation {
                 let project = Project { id: id.clone(), path: path.clone(), added_at: event.at };
                 self.projects.insert(id.clone(), project);
             }
+            InstallationEventKind::ProjectMoved { id, path } => {
+                if let Some(known) = self.projects.remove(id).or_else(|| self.removed.remove(id)) {
+                    self.projects.insert(id.clone(), Project { path: path.clone(), ..known });
+                }
+            }
+            InstallationEventKind::ProjectRemoved { id } => {
+                if let Some(known) = self.projects.remove(id) {
+                    self.removed.insert(id.clone(), known);
+                }
+            }
             InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for } => {
                 let token = Token {
                     id: id.clone(),
@@ -246,6 +299,8 @@ impl InstallationEvent {
     pub fn name(&self) -> &'static str {
         match self.what {
             InstallationEventKind::ProjectAdded { .. } => "project_added",
+            InstallationEventKind::ProjectMoved { .. } => "project_moved",
+            InstallationEventKind::ProjectRemoved { .. } => "project_removed",
             InstallationEventKind::TokenCreated { .. } => "token_created",
             InstallationEventKind::TokenRevoked { .. } => "token_revoked",
         }

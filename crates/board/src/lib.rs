@@ -98,16 +98,16 @@ pub use runner_view::{DiskSpace, RunnerStatus, RunnerView};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{
     ChatRequests, Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox,
-    SandboxLimits, Settings,
+    SandboxLimits, Settings, WorkspaceSetup,
 };
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
-    Block, Comment, Completion, Conclusion, Context, Kind, Priority, Repairs, RightOfWay, Status, Task, TaskType, Used,
-    Watermarks, slug,
+    Block, Comment, Completion, Conclusion, Context, Kind, Priority, Repairs, RightOfWay, Status, StatusFilter, Task,
+    TaskType, Used, Watermarks, slug,
 };
 pub use text::{
-    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_reason,
-    say_rejection, say_waiting, say_why,
+    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_move_reason,
+    say_reason, say_rejection, say_span, say_waiting, say_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;

@@ -55,6 +55,17 @@ pub struct Dod {
     pub protect: Vec<String>,
 }
 
+/// A command that runs in a new workspace before its agent starts (R15).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkspaceSetup {
+    pub command: String,
+    /// Seconds.
+    pub timeout: u32,
+    /// The files that its outcome depends on; while they are the same, so is what it makes. None: not known.
+    #[serde(default)]
+    pub inputs: Vec<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Goal {
     pub kind: GoalType,
@@ -260,6 +271,8 @@ pub struct Settings {
     /// Older logs have none.
     #[serde(default = "start_at_once")]
     pub chat_requests: ChatRequests,
+    #[serde(default)]
+    pub workspace_setup: Option<WorkspaceSetup>,
 }
 
 fn start_at_once() -> ChatRequests {
@@ -286,6 +299,7 @@ impl Settings {
             sandbox_limits: SandboxLimits::default(),
             max_parallel: None,
             chat_requests: ChatRequests::Start,
+            workspace_setup: None,
         }
     }
 }

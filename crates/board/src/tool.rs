@@ -34,6 +34,15 @@ words! {
         GetAgentAction = "get_agent_action",
         ListActiveProjectsWithAgents = "list_active_projects_with_agents",
         HealthCheck = "health_check",
+        GetOverview = "get_overview",
+        ExplainTask = "explain_task",
+        CreateTasks = "create_tasks",
+        StartTasks = "start_tasks",
+        RetryTask = "retry_task",
+        ReviewTask = "review_task",
+        GetDiff = "get_diff",
+        GetSessionLog = "get_session_log",
+        WaitForChanges = "wait_for_changes",
     }
 }
 

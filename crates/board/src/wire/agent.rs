@@ -15,6 +15,7 @@ pub struct Agent {
     pub name: String,
     pub hierarchy_type: Hierarchy,
     pub role_type: String,
+    pub skills: Vec<String>,
     /// The manager it works for.
     pub parent: Option<AgentId>,
     pub mode: Mode,
@@ -36,6 +37,7 @@ impl Agent {
             name: spec.name.clone(),
             hierarchy_type: spec.hierarchy,
             role_type: spec.role.clone(),
+            skills: spec.skills.clone(),
             parent: spec.parent.clone(),
             mode: spec.mode,
             client: spec.client,

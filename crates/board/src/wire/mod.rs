@@ -5,6 +5,7 @@ mod agent;
 mod event;
 mod message;
 mod project;
+mod report;
 mod session;
 mod task;
 
@@ -12,5 +13,6 @@ pub use agent::{Agent, AgentDetail};
 pub use event::Event;
 pub use message::Message;
 pub use project::{Project, ProjectDetail, TypeGoals};
+pub use report::{Report, ReportedTask, Work};
 pub use session::{Evidence, Session, SessionDetail};
 pub use task::{Comment, CommentText, Task, TaskDetail, TaskItem, TaskSummary};

@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::action::StopCause;
 use crate::evidence::{DodResult, EndReason, Usage, Verdict, WorkspaceFacts};
 use crate::examination::{Waiting, waiting};
 use crate::session::{self, CompletionReport, ModelReport, SessionStatus};
-use crate::{AgentId, Board, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Board, Driver, SessionId, TaskId, Timestamp};
 
 /// One run of one agent.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -26,7 +27,8 @@ pub struct Session {
     pub verdict: Option<&'static str>,
     pub verdict_detail: Option<Verdict>,
     pub artifacts: Vec<String>,
-    pub error: Option<String>,
+    /// A text; of a session that was driven by hand, what was recorded.
+    pub error: Option<Value>,
     pub model: Option<ModelReport>,
     pub usage: Option<Usage>,
     /// Who sees to its end: `runner`, `attached` or `hand`.
@@ -54,7 +56,7 @@ impl From<&session::Session> for Session {
             verdict: session.verdict.as_ref().map(Verdict::as_str),
             verdict_detail: session.verdict.clone(),
             artifacts: session.artifacts.clone(),
-            error: end.and_then(|end| end.error.clone()),
+            error: end.and_then(|end| end.error.as_deref()).map(|error| error_value(session, error)),
             model: session.model.clone(),
             usage: session.usage,
             driver: session.driver.as_str(),
@@ -65,6 +67,12 @@ impl From<&session::Session> for Session {
             duration_ms: session.ended_at.map(|ended| (ended - session.claimed_at).0),
         }
     }
+}
+
+/// By hand an error is recorded as JSON; clients print texts.
+fn error_value(session: &session::Session, error: &str) -> Value {
+    let recorded = (session.driver == Driver::Hand).then(|| serde_json::from_str(error).ok()).flatten();
+    recorded.unwrap_or_else(|| Value::String(error.to_owned()))
 }
 
 /// A session with the evidence about its work.

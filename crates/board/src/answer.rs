@@ -267,7 +267,16 @@ pub fn example_calls(
         | Tool::SendMessage
         | Tool::GetAgentAction
         | Tool::ListActiveProjectsWithAgents
-        | Tool::HealthCheck => return None,
+        | Tool::HealthCheck
+        | Tool::GetOverview
+        | Tool::ExplainTask
+        | Tool::CreateTasks
+        | Tool::StartTasks
+        | Tool::RetryTask
+        | Tool::ReviewTask
+        | Tool::GetDiff
+        | Tool::GetSessionLog
+        | Tool::WaitForChanges => return None,
     };
     Some(calls)
 }

@@ -1,7 +1,7 @@
 //! What can a coordinator be told about an agent (A1)?
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::session::{Purpose, Session};
 use crate::words::words;
@@ -40,7 +40,7 @@ words! {
 }
 
 /// What should happen with an agent, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[must_use]
 pub struct Staffing {
     pub action: Action,

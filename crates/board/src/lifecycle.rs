@@ -36,8 +36,10 @@ words! {
         Doer = "the doer of a step",
         /// No person or agent: it follows from evidence (V2).
         Verdict = "the verdict",
-        /// The owner, having seen the branch in the target.
-        OwnerMerged = "the owner if the branch is in the target",
+        /// The owner, having seen the branch in the target; or of a parent that nobody runs.
+        OwnerMerged = "the owner if the branch is in the target, or of a parent that nobody runs",
+        /// The owner of what no runner touches: a task that is driven by hand, or a parent that nobody runs.
+        OwnerByHand = "the owner of a task that is driven by hand, or of a parent that nobody runs",
     }
 }
 
@@ -153,7 +155,7 @@ pub const TABLE: &[Rule] = &[
         name: Move::Fail,
         from: &[InProgress],
         to: To::Status(Failed),
-        by: &[TaskRole::Verdict, TaskRole::Doer],
+        by: &[TaskRole::Verdict, TaskRole::Doer, TaskRole::OwnerByHand],
         guards: &[Guard::Reason],
         note: "",
     },

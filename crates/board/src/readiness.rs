@@ -17,6 +17,8 @@ pub fn obstacles(board: &Board, task: &Task) -> Vec<Obstacle> {
     }
     if task.kind == Kind::Task {
         match &task.assignee {
+            // Only its owner goes without; a manager assigns what it splits (L3, C7).
+            None if task.has_no_runner() && board.mover(task) == Party::Owner => {}
             None => found.push(Obstacle::Unassigned),
             Some(agent) if board.active_agent(agent).is_none() => {
                 found.push(Obstacle::AssigneeInactive(agent.clone()));

@@ -67,6 +67,10 @@ pub enum RefusalReason {
     NoSuchProject(String),
     NoSuchToken(String),
     ProjectTaken(ProjectId),
+    PathTaken {
+        path: String,
+        by: ProjectId,
+    },
     TokenTaken(String),
 
     TextEmpty {
@@ -257,6 +261,8 @@ pub enum RefusalReason {
         parent: TaskId,
         limit: u32,
         unsettled: u32,
+        /// How many more were asked for.
+        more: u32,
     },
     TooManyOfMessage {
         message: MessageId,
@@ -376,7 +382,8 @@ impl RefusalReason {
             | Self::NotStaffed { .. }
             | Self::NeedsWorkspace { .. }
             | Self::TokenTaken(_)
-            | Self::ProjectTaken(_) => Code::StateConflict,
+            | Self::ProjectTaken(_)
+            | Self::PathTaken { .. } => Code::StateConflict,
             Self::NotFetched { .. } | Self::UnreadComments { .. } => Code::NotReady,
             Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,
             Self::NotMerged { .. } => Code::NotMerged,

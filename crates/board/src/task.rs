@@ -33,6 +33,27 @@ impl Status {
     }
 }
 
+/// Which tasks are listed (C7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusFilter {
+    /// Neither settled nor in progress.
+    Open,
+    Only(Status),
+}
+
+impl StatusFilter {
+    pub fn parse(word: &str) -> Result<Self, crate::UnknownWord> {
+        if word == "open" { Ok(Self::Open) } else { word.parse().map(Self::Only) }
+    }
+
+    pub fn matches(self, status: Status) -> bool {
+        match self {
+            Self::Open => !status.is_settled() && status != Status::InProgress,
+            Self::Only(only) => status == only,
+        }
+    }
+}
+
 words! {
     /// Ordered by urgency, never as text (F20).
     Priority { Low = "low", Medium = "medium", High = "high", Critical = "critical" }
@@ -210,6 +231,11 @@ impl Task {
 
     pub fn is_settled(&self) -> bool {
         self.status.is_settled()
+    }
+
+    /// A parent that nobody is assigned to: its owner starts its subtasks and ends it (C7).
+    pub fn has_no_runner(&self) -> bool {
+        self.kind == Kind::Task && self.assignee.is_none() && !self.children.is_empty()
     }
 
     /// The branch its work is on: the one that was recorded, or the one it will get.

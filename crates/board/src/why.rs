@@ -56,6 +56,8 @@ pub enum Line {
         interrupt: Interrupt,
     },
     ByHand,
+    /// A parent in progress that nobody is assigned to.
+    NobodyRuns,
     /// In progress, and staffing says this.
     Staffing {
         agent: AgentId,
@@ -223,6 +225,9 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
         if action != Action::Start {
             lines.extend(board.held_by(task).map(|by| Line::Obstacle(Obstacle::Held { by })));
         }
+    }
+    if task.has_no_runner() {
+        lines.push(Line::NobodyRuns);
     }
     let open: Vec<_> = board.unsettled_children(task).map(|child| child.id).collect();
     if !open.is_empty() {

@@ -246,12 +246,17 @@ fn calls_of(happened: &[EventKind]) -> u32 {
 
 /// The move that blocks a task whose fuel is spent.
 fn block_for_fuel(task: &Task, fuel: Fuel) -> EventKind {
+    block(task, fuel.reason())
+}
+
+/// The move with which Saihai blocks a task.
+fn block(task: &Task, reason: &str) -> EventKind {
     EventKind::TaskMoved {
         task: task.id,
         from: task.status,
         to: Status::Blocked,
         by: Party::System,
-        reason: Some(fuel.reason().into()),
+        reason: Some(reason.into()),
         forced: false,
     }
 }

@@ -73,6 +73,9 @@ impl AdmitContext<'_> {
             Actor::Owner(_) if rule.name == lifecycle::Move::Finish => {
                 RefusalReason::NotMerged { task: task.id, branch: task.branch.clone() }.into()
             }
+            Actor::Owner(_) if rule.name == lifecycle::Move::Fail => {
+                RefusalReason::VerdictDecides { task: task.id }.into()
+            }
             Actor::Session(_) if matches!(rule.name, lifecycle::Move::Finish | lifecycle::Move::Fail) && !step => {
                 RefusalReason::VerdictDecides { task: task.id }.into()
             }
@@ -90,8 +93,11 @@ impl AdmitContext<'_> {
         }
         if let Actor::Owner(_) = self.actor {
             roles.push(TaskRole::Owner);
-            if overrides.merged {
+            if overrides.merged || task.has_no_runner() {
                 roles.push(TaskRole::OwnerMerged);
+            }
+            if task.by_hand || task.has_no_runner() {
+                roles.push(TaskRole::OwnerByHand);
             }
         }
         if let Actor::Session(id) = self.actor {

@@ -1,6 +1,6 @@
 //! May this session begin, go on, end; and what does its end mean for its task?
 
-use super::{AdmitContext, AdmitResult, block_for_fuel, truncate};
+use super::{AdmitContext, AdmitResult, block, block_for_fuel, truncate};
 use crate::action::StopCause;
 use crate::attach;
 use crate::coordination::Action;
@@ -407,7 +407,11 @@ impl AdmitContext<'_> {
             Verdict::Rejected(_) | Verdict::None(_) => {
                 let spent = self.spent_by_end(session, task, &verdict, facts);
                 happened.extend(spent.map(|fuel| EventKind::FuelSpent { task: Some(task.id), session: None, fuel }));
-                spent.map(|fuel| block_for_fuel(task, fuel))
+                let launch_failed = verdict == Verdict::None(Inconclusive::LaunchFailed);
+                spent.map(|fuel| match fuel {
+                    Fuel::IdleSessions if launch_failed => block(task, EndReason::LaunchFailed.as_str()),
+                    _ => block_for_fuel(task, fuel),
+                })
             }
         };
         happened.extend(consequence);

@@ -170,9 +170,8 @@ impl<'a> AdmitContext<'a> {
         let Some(parent) = place.parent else { return Ok(()) };
         let unsettled = self.board.unsettled_children(parent).count() as u32;
         if unsettled + more > limits.max_children {
-            return Err(
-                RefusalReason::TooManyChildren { parent: parent.id, limit: limits.max_children, unsettled }.into()
-            );
+            let (parent, limit) = (parent.id, limits.max_children);
+            return Err(RefusalReason::TooManyChildren { parent, limit, unsettled, more }.into());
         }
         if parent.children.len() as u32 + more > limits.max_children_ever {
             return Err(

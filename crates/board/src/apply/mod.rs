@@ -53,7 +53,9 @@ impl Fold<'_> {
             EventKind::TaskEdited { task, edit } => self.task_edited(*task, edit),
             EventKind::TaskAssigned { task, assignee } => self.task_assigned(*task, assignee.as_ref()),
             EventKind::DependenciesChanged { task, added, removed } => self.dependencies_changed(*task, added, removed),
-            EventKind::TaskMoved { task, to, by, reason, .. } => self.task_moved(*task, *to, by, reason.as_deref()),
+            EventKind::TaskMoved { task, to, by, reason, forced, .. } => {
+                self.task_moved(*task, *to, by, reason.as_deref(), *forced);
+            }
             EventKind::CommentAdded { task, by, text } => self.comment_added(*task, by, text),
             EventKind::BranchRecorded { task, branch, base } => self.task(*task, |task| {
                 task.branch = Some(branch.clone());

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::Fold;
 use crate::event::{CreatedTask, TaskEdit};
 use crate::event_numbers::EventNumbers;
+use crate::evidence::DodResult;
+use crate::session::Driver;
 use crate::task::{Block, Comment, Conclusion, Kind, Status, Task, Used, Watermarks};
 use crate::{AgentId, Generation, Party, TaskId};
 
@@ -128,7 +130,10 @@ impl Fold<'_> {
         self.mark_changed(id, ChangeScope::Change);
     }
 
-    pub(super) fn task_moved(&mut self, id: TaskId, to: Status, by: &Party, reason: Option<&str>) {
+    pub(super) fn task_moved(&mut self, id: TaskId, to: Status, by: &Party, reason: Option<&str>, forced: bool) {
+        if to == Status::Done && *by == Party::Owner && !forced {
+            self.seen_merged(id);
+        }
         let (at, seq) = (self.event.at, self.board.seq);
         let reason = reason.unwrap_or_default().to_owned();
         self.indexed_task(id, |task| {
@@ -159,6 +164,16 @@ impl Fold<'_> {
             }
         });
         self.mark_changed(id, ChangeScope::Change);
+    }
+
+    /// The owner has ended a task because its branch is in the target: what was pending by hand is merged (C7).
+    fn seen_merged(&mut self, id: TaskId) {
+        let Some(task) = self.board.tasks.get(&id).filter(|task| !task.has_no_runner()) else { return };
+        let Some(last) = task.last_session.and_then(|id| self.board.sessions.get(&id)) else { return };
+        if last.driver == Driver::Hand && last.dod_result == Some(DodResult::Pending) {
+            let last = last.id;
+            self.session(last, |session| session.dod_result = Some(DodResult::Merged));
+        }
     }
 
     /// The owner's words are a new fact for the task. Those of its mover are one for its own agent only: whoever moves

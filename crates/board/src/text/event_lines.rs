@@ -1,12 +1,13 @@
 //! What is happening, in a line for people? Made from the events alone, by whatever entry point they came.
 
 use super::instructions::feedback;
-use super::why::say_waiting;
+use super::why::{say_move_reason, say_waiting};
 use super::{Phrase, list, phrase};
 use crate::board::Board;
 use crate::event::{Event, EventKind};
 use crate::evidence::{
-    CheckOutcome, CheckResult, EndReason, Examination, JudgeChanges, Merge, ProcessEnd, Verdict, WorkspaceFacts,
+    CheckOutcome, CheckResult, EndReason, Examination, JudgeChanges, Merge, ProcessEnd, Rejection, Verdict,
+    WorkspaceFacts,
 };
 use crate::examination::{Waiting, waiting};
 use crate::task::Status;
@@ -27,15 +28,21 @@ pub struct EventLine {
     pub text: String,
 }
 
-/// The lines for an event; none for what only keeps the books.
-pub fn event_lines(board: &Board, event: &Event, language: Language) -> Vec<EventLine> {
-    EventFormatter { board, language, at: event.at }.lines(event)
+/// The lines for an event; none for what only keeps the books. `say_time` words a moment in the reader's zone.
+pub fn event_lines(
+    board: &Board,
+    event: &Event,
+    language: Language,
+    say_time: impl Fn(Timestamp) -> String,
+) -> Vec<EventLine> {
+    EventFormatter { board, language, at: event.at, say_time: &say_time }.lines(event)
 }
 
 struct EventFormatter<'a> {
     board: &'a Board,
     language: Language,
     at: Timestamp,
+    say_time: &'a dyn Fn(Timestamp) -> String,
 }
 
 type Arguments<'a> = &'a [&'a dyn std::fmt::Display];
@@ -109,13 +116,13 @@ impl EventFormatter<'_> {
             },
             EventKind::TargetChecked { commit, results } => self.target_checked(commit, results),
             EventKind::Judged { session, verdict: Some(Verdict::Rejected(why)) } => {
-                let (who, why) = (self.who(*session), one_line(&feedback(why, self.language)));
+                let (who, why) = (self.who(*session), one_line(&feedback(&shortened(why), self.language)));
                 let said = phrase("{0} the work of {1} is sent back: {2}", "{0} {1} の作業を差し戻し: {2}");
                 self.line(Tone::Bad, said, &[session, &who, &why])
             }
             EventKind::AccountParked { account, until } => {
                 let said = phrase("{0} is rate limited until {1}", "{0} は {1} までレート制限");
-                self.line(Tone::Bad, said, &[account, until])
+                self.line(Tone::Bad, said, &[account, &(self.say_time)(*until)])
             }
             EventKind::FuelSpent { task: Some(task), fuel, .. } => self.line(
                 Tone::Bad,
@@ -194,7 +201,8 @@ impl EventFormatter<'_> {
             Status::Failed | Status::Blocked => Tone::Bad,
             Status::Backlog | Status::Todo | Status::InProgress | Status::Cancelled => Tone::Plain,
         };
-        let why = reason.map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
+        let why =
+            reason.map(|reason| format!(": {}", one_line(&say_move_reason(reason, self.language)))).unwrap_or_default();
         let title = task.map(|task| one_line(&task.title)).unwrap_or_default();
         let said = phrase("{0} {1} by {2}{3}  ({4})", "{0} {1}（{2}）{3}  「{4}」");
         self.line(tone, said, &[&id, &to, &self.party(by), &why, &title])
@@ -239,10 +247,11 @@ impl EventFormatter<'_> {
         match &facts.merge {
             Merge::Merged { commit } => {
                 let (files, short) = (facts.changed.len(), &commit[..commit.len().min(10)]);
-                let said = phrase(
-                    "{0} the work of {1} is merged as {2}, {3} files",
-                    "{0} {1} の作業を {2} としてマージ、{3} ファイル",
-                );
+                let ja = "{0} {1} の作業を {2} としてマージ、{3} ファイル";
+                let said = match files {
+                    1 => phrase("{0} the work of {1} is merged as {2}, {3} file", ja),
+                    _ => phrase("{0} the work of {1} is merged as {2}, {3} files", ja),
+                };
                 lines.extend(self.line(Tone::Good, said, &[&session, &self.who(session), &short, &files]));
             }
             Merge::Waiting { .. } | Merge::NotTried => lines.extend(waits),
@@ -297,6 +306,23 @@ impl EventFormatter<'_> {
     }
 }
 
+/// A rejection whose checks say one line each: the one that tells what is wrong.
+fn shortened(why: &Rejection) -> Rejection {
+    let Rejection::Check { failed } = why else { return why.clone() };
+    let shorten = |check: &CheckResult| CheckResult { output: telling_line(&check.output).into(), ..check.clone() };
+    Rejection::Check { failed: failed.iter().map(shorten).collect() }
+}
+
+/// The line of a check's output that tells most: the first that speaks of an error, else the last. Headings between
+/// rules, such as `==== ERRORS ====`, tell nothing (D26).
+fn telling_line(output: &str) -> &str {
+    const TROUBLE: [&str; 6] = ["error", "fail", "panicked", "assert", "exception", "not found"];
+    let is_heading = |line: &str| ["==", "--", "__", "**", "~~", "##"].iter().any(|rule| line.starts_with(rule));
+    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty() && !is_heading(line));
+    let tells = |line: &&str| TROUBLE.iter().any(|word| line.to_lowercase().contains(word));
+    lines.clone().find(tells).or_else(|| lines.next_back()).unwrap_or_else(|| output.trim())
+}
+
 /// The first lines of a text as one, and not too long.
 pub fn one_line(text: &str) -> String {
     let line = clean(text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -334,4 +360,24 @@ pub fn say_judge_changes(changes: &JudgeChanges, language: Language) -> (Option<
         "判定に使われるファイルを変更しています (チェックは変更後のもので実行): {0}",
     );
     (protected, trusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_line;
+
+    /// D26: what went wrong is told, not the ruler above it.
+    #[test]
+    fn the_line_that_tells_most_is_no_heading() {
+        let pytest =
+            "==== ERRORS ====\n____ ERROR collecting ____\nsrc/a.py:3: in f\nE   NameError: x\n==== 1 error ====";
+        for (output, expected) in [
+            (pytest, "E   NameError: x"),
+            ("checking a\ntwo words are misspelt\n----\n", "two words are misspelt"),
+            ("=====", "====="),
+            ("", ""),
+        ] {
+            assert_eq!(telling_line(output), expected);
+        }
+    }
 }

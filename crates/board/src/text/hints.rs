@@ -10,8 +10,44 @@ impl Refusal {
     pub fn hint(&self, language: Language, audience: Audience) -> String {
         match audience {
             Audience::Agent => for_agents(&self.0).say(language, &[]),
+            Audience::Orchestrator => for_orchestrators(&self.0).say(language, &[]),
             Audience::Person => for_people(&self.0, language),
         }
+    }
+}
+
+/// An orchestrator looks first; what its tools do not do is the owner's.
+fn for_orchestrators(because: &RefusalReason) -> Phrase {
+    use RefusalReason as B;
+    match because {
+        B::NotAuthenticated | B::StaleSession(_) => phrase(
+            "Ask the owner for a new token of role orchestrator.",
+            "オーナーに orchestrator ロールの新しいトークンを求めてください。",
+        ),
+        B::NoSuchTask(_) => {
+            phrase("Call list_tasks to see the tasks there are.", "list_tasks でタスクを確認してください。")
+        }
+        B::NoSuchAgent(_) | B::AgentInactive(_) | B::WrongRank { .. } | B::NoSuchProject(_) => phrase(
+            "Call get_overview to see the project and its agents.",
+            "get_overview でプロジェクトとエージェントを確認してください。",
+        ),
+        B::NoSuchTool(_) | B::NotYourTool(_) => phrase(
+            "Call one of `tools`; what they do not do, ask the owner for.",
+            "`tools` のいずれかを呼んでください。できないことはオーナーに頼んでください。",
+        ),
+        B::BadArguments(_)
+        | B::TextEmpty { .. }
+        | B::TextTooLong { .. }
+        | B::TextControls { .. }
+        | B::ReasonNeeded(_)
+        | B::KeyReused { .. }
+        | B::BatchSize { .. }
+        | B::NotInBatch { .. }
+        | B::Cycle { .. } => phrase("Correct the arguments and call again.", "引数を直して、もう一度呼んでください。"),
+        _ => phrase(
+            "Call explain_task to see what has to happen first; what your tools do not do, ask the owner for.",
+            "先に必要なことは explain_task で確認してください。ツールでできないことはオーナーに頼んでください。",
+        ),
     }
 }
 
@@ -55,6 +91,10 @@ fn for_agents(because: &RefusalReason) -> Phrase {
             "Call report_completed when the work is finished.",
             "作業が終わったら report_completed を呼んでください。",
         ),
+        B::TooManyChildren { limit, unsettled, .. } if unsettled < limit => phrase(
+            "Send a shorter list: as many as are allowed now, the most important first.",
+            "一覧を短くしてください。今許される件数まで、重要なものから送ってください。",
+        ),
         B::ChildrenOpen { .. } | B::Twin { .. } | B::NothingDone { .. } | B::TooManyChildren { .. } => phrase(
             "Go on with the subtasks that exist: call get_next_action.",
             "既にあるサブタスクを進めてください: get_next_action を呼んでください。",
@@ -92,8 +132,8 @@ fn for_agents(because: &RefusalReason) -> Phrase {
             phrase("End now, and tell the person who attached you.", "終了し、あなたを接続した人に伝えてください。")
         }
         B::NeedsWorkspace { .. } => phrase(
-            "End now, and tell the person who attached you: a task with completion `reported` needs no workspace.",
-            "終了し、あなたを接続した人に伝えてください。completion が `reported` のタスクなら作業場所は不要です。",
+            "End now, and tell the person who attached you: whoever connects over HTTP to the server of a runner gets one; a task with completion `reported` needs none.",
+            "終了し、あなたを接続した人に伝えてください。ランナーのサーバーに HTTP で接続すれば作業場所が用意されます。completion が `reported` のタスクなら不要です。",
         ),
         B::NoSuchTool(_) | B::NotYourTool(_) => phrase(
             "Call help to see what you may call, or get_next_action.",
@@ -152,6 +192,13 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         B::ProjectTaken(_) => {
             say(phrase("Choose another name with `--name`.", "`--name` で別の名前を選んでください。"), &[])
         }
+        B::PathTaken { by, .. } => say(
+            phrase(
+                "If it is to be another project, run `saihai project remove {0}` first.",
+                "別のプロジェクトにする場合は、先に `saihai project remove {0}` を実行してください。",
+            ),
+            &[by],
+        ),
         B::TextEmpty { .. }
         | B::TextTooLong { .. }
         | B::TextControls { .. }
@@ -267,6 +314,13 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             ),
             &[],
         ),
+        B::TooManyChildren { limit, unsettled, .. } if unsettled < limit => say(
+            phrase(
+                "Add {0} at most, or raise `limits.max_children` in .saihai/config.yaml.",
+                "{0} 件までにするか、.saihai/config.yaml の `limits.max_children` を上げてください。",
+            ),
+            &[&(limit - unsettled)],
+        ),
         B::TooManyChildren { .. } => say(
             phrase(
                 "Settle one of them first, or raise `limits.max_children` in .saihai/config.yaml.",
@@ -291,6 +345,13 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         B::AlreadyClaimed { session, .. } => {
             say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
         }
+        B::VerdictDecides { task } => say(
+            phrase(
+                "Give it back with `saihai task update {0} --status todo`, or cancel it; insist with `--force` if you know better.",
+                "`saihai task update {0} --status todo` で戻すか、取り消してください。確かな場合は `--force` を使ってください。",
+            ),
+            &[task],
+        ),
         B::DrivenByHand { session } => say(
             phrase(
                 "End it with `saihai session end {0} --exit-code N`.",
@@ -328,7 +389,6 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         | B::TaskSessionOnly
         | B::ChatOnly
         | B::ForceIsTheOwners
-        | B::VerdictDecides { .. }
         | B::ForeignParent { .. }
         | B::AlreadyReported
         | B::NotStaffed { .. }

@@ -11,13 +11,15 @@ use crate::Language;
 
 pub use event_lines::{EventLine, Tone, clean, event_lines, one_line, say_judge_changes};
 pub use instructions::{feedback as say_rejection, instruction};
-pub use why::{say as say_why, say_reason, say_waiting};
+pub use why::{say as say_why, say_move_reason, say_reason, say_span, say_waiting};
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     Agent,
     Person,
+    /// The owner's orchestrator, which has tools instead of commands.
+    Orchestrator,
 }
 
 /// One phrase in both languages, with `{}` where its arguments go, in the order of the English.

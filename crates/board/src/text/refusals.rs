@@ -28,6 +28,9 @@ fn message(because: &RefusalReason, language: Language) -> String {
         B::ProjectTaken(id) => {
             say(phrase("There is a project `{0}` already.", "プロジェクト `{0}` は既にあります。"), &[id])
         }
+        B::PathTaken { path, by } => {
+            say(phrase("{0} is the project `{1}`.", "{0} はプロジェクト `{1}` です。"), &[path, by])
+        }
 
         B::TextEmpty { field } => say(phrase("`{0}` must not be empty.", "`{0}` は空にできません。"), &[field]),
         B::TextTooLong { field, length, limit } => say(
@@ -139,8 +142,8 @@ fn message(because: &RefusalReason, language: Language) -> String {
         ),
         B::VerdictDecides { task } => say(
             phrase(
-                "Whether {0} is done is decided from facts when its session ends.",
-                "{0} の完了は、セッション終了時に事実から判定されます。",
+                "Whether {0} is done or has failed is decided from facts when its session ends.",
+                "{0} の完了・失敗は、セッション終了時に事実から判定されます。",
             ),
             &[task],
         ),
@@ -328,12 +331,12 @@ fn message(because: &RefusalReason, language: Language) -> String {
             &[task, branch],
         ),
 
-        B::TooManyChildren { parent, limit, unsettled } => say(
+        B::TooManyChildren { parent, limit, unsettled, more } => say(
             phrase(
-                "{0} has {2} unsettled subtasks; {1} are allowed at once.",
-                "{0} の未完了サブタスクは {2} 件です。同時に {1} 件までです。",
+                "You asked for {3} more subtasks of {0}, which has {2} unsettled ones; {1} are allowed at once.",
+                "{0} のサブタスクをあと {3} 件求めましたが、未完了が {2} 件あり、同時に {1} 件までです。",
             ),
-            &[parent, limit, unsettled],
+            &[parent, limit, unsettled, more],
         ),
         B::TooManyDependencies { task, limit } => {
             say(phrase("{0} may wait for {1} tasks at most.", "{0} が待てるタスクは {1} 件までです。"), &[task, limit])

@@ -4,12 +4,12 @@ use super::refusals::say_obstacle;
 use super::{Phrase, list, phrase};
 use crate::Language;
 use crate::coordination::Reason;
-use crate::evidence::Rejection;
+use crate::evidence::{EndReason, Rejection};
 use crate::examination::Waiting;
 use crate::obstacle::Obstacle;
 use crate::text::instructions::feedback;
 use crate::why::Line;
-use crate::{Party, TaskId};
+use crate::{Party, Span, TaskId};
 
 /// One line as a sentence that names what must happen and who must do it.
 pub fn say(line: &Line, task: TaskId, language: Language) -> String {
@@ -20,7 +20,7 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                 "It is running: {1} in {0} for {2}, last heard {3} ago.",
                 "実行中: {1}（{0}）、開始から {2}、最後の反応は {3} 前。",
             ),
-            &[session, agent, since, last_call],
+            &[session, agent, &say_span(*since, language), &say_span(*last_call, language)],
         ),
         Line::Verifying { session, waiting: Some(waiting) } => say(
             phrase(
@@ -54,6 +54,14 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             let code = exit_code
                 .map_or_else(String::new, |code| phrase(" with code {0}", "（コード {0}）").say(language, &[&code]));
             let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
+            if *reason == EndReason::LaunchFailed {
+                // Nothing ran, so there is no log to look at (D22).
+                let said = phrase(
+                    "The last session, {0}, ended as {1}{2}. `saihai doctor` tells what its client needs.",
+                    "最後のセッション {0} は {1} で終わりました{2}。クライアントに必要なものは `saihai doctor` で確認できます。",
+                );
+                return say(said, &[session, reason, &error]);
+            }
             say(
                 phrase(
                     "The last session, {0}, ended as {1}{3}{2}. See `saihai session log {0}`.",
@@ -79,9 +87,24 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[&task],
         ),
+        Line::NobodyRuns => say(
+            phrase(
+                "Nobody is assigned to it: you start its subtasks, and end it with `saihai task update {0} --status done`.",
+                "担当者はいません。サブタスクの開始も、`saihai task update {0} --status done` での完了もあなたが行います。",
+            ),
+            &[&task],
+        ),
+        Line::Staffing { agent, reason: Reason::AttachedOnly, .. } => say(
+            phrase(
+                "In progress for `{0}`, which no runner starts: attach it with its passkey (`saihai agent passkey {0}`).",
+                "`{0}` の進行中タスクです。ランナーはこのエージェントを起動しません。パスキーで接続してください（`saihai agent passkey {0}`）。",
+            ),
+            &[agent],
+        ),
         Line::Staffing { agent, reason, remaining, .. } => {
-            let remaining = remaining
-                .map_or_else(String::new, |span| phrase(" for {0} at most", "（最長 {0}）").say(language, &[&span]));
+            let remaining = remaining.map_or_else(String::new, |span| {
+                phrase(" for {0} at most", "（最長 {0}）").say(language, &[&say_span(span, language)])
+            });
             say(
                 phrase(
                     "In progress for `{0}`, no session yet: {1}{2}. `saihai up` starts it when it may.",
@@ -92,7 +115,7 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
         }
         Line::ReadyFor { mover, waiting } => {
             let waiting = waiting.map_or_else(String::new, |waiting| {
-                phrase(" It has waited for {0}.", " {0} 待っています。").say(language, &[&waiting])
+                phrase(" It has waited for {0}.", " {0} 待っています。").say(language, &[&say_span(waiting, language)])
             });
             match mover {
                 Party::Owner => say(
@@ -117,14 +140,14 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                 "Blocked by {0}: {1}. Lifted by {2} (`saihai task unblock {3}`).",
                 "{0} がブロックしました: {1}。解除できるのは {2}（`saihai task unblock {3}`）。",
             ),
-            &[by, reason, &list(lifted_by), &task],
+            &[by, &say_move_reason(reason, language), &list(lifted_by), &task],
         ),
         Line::Failed { reason, mover, retries_left, .. } => say(
             phrase(
                 "Failed: {0}. {1} may retry it (`saihai task retry {3}`; agents have {2} retries left) or cancel it.",
                 "失敗しました: {0}。{1} が再試行（`saihai task retry {3}`、エージェントは残り {2} 回）または中止できます。",
             ),
-            &[reason, mover, retries_left, &task],
+            &[&say_move_reason(reason, language), mover, retries_left, &task],
         ),
         Line::SentBack { why: why @ Rejection::Conflict { .. }, .. } => say(
             phrase(
@@ -138,7 +161,12 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             &[&feedback(why, language), attempts, most],
         ),
         Line::Children { open } => {
-            say(phrase("It ends after its subtasks: {0} are open.", "サブタスクの完了待ち: {0}。"), &[&list(open)])
+            let ja = "サブタスクの完了待ち: {0}。";
+            let said = match open.len() {
+                1 => phrase("It ends after its subtasks: {0} is open.", ja),
+                _ => phrase("It ends after its subtasks: {0} are open.", ja),
+            };
+            say(said, &[&list(open)])
         }
         Line::Done => say(phrase("It is done.", "完了しています。"), &[]),
         Line::Cancelled { by, reason } => {
@@ -165,6 +193,46 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[task],
         ),
+    }
+}
+
+/// A length of time as a person says it: `12 min`, `12 分`.
+pub fn say_span(span: Span, language: Language) -> String {
+    let said = span.to_string();
+    match (language, said.split_once(' ')) {
+        (Language::En, _) | (Language::Ja, None) => said,
+        (Language::Ja, Some((number, unit))) => {
+            let unit = match unit {
+                "s" => "秒",
+                "min" => "分",
+                "h" => "時間",
+                _ => "日",
+            };
+            format!("{number} {unit}")
+        }
+    }
+}
+
+/// Why a task was blocked, failed or moved. What Saihai itself gives as a reason is a word of the log, in both languages.
+pub fn say_move_reason(reason: &str, language: Language) -> String {
+    let japanese = match reason {
+        "no_progress" => "進展がありません".to_owned(),
+        "launch_failed" => "クライアントを起動できませんでした".to_owned(),
+        "timed_out" => "制限時間を過ぎました".to_owned(),
+        "stalled" => "応答がなくなりました".to_owned(),
+        "limit_reached" => "マシンの使用上限に達しました".to_owned(),
+        "exit code unknown" => "終了コード不明".to_owned(),
+        "stopped by owner" => "オーナーが停止しました".to_owned(),
+        other => match other.rsplit_once(' ') {
+            Some(("fuel_spent:", limit)) => format!("上限 `{limit}` を使い切りました"),
+            Some(("exit code", code)) => format!("終了コード {code}"),
+            Some(("signal", signal)) => format!("{signal} で強制終了しました"),
+            Some(_) | None => other.to_owned(),
+        },
+    };
+    match language {
+        Language::En => reason.to_owned(),
+        Language::Ja => japanese,
     }
 }
 

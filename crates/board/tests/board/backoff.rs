@@ -39,16 +39,15 @@ fn idle_sessions_double_the_delay_up_to_five_minutes() {
 /// A3, G3, F26: three idle sessions in a row block the task with `no_progress`, by Saihai.
 #[test]
 fn three_idle_sessions_in_a_row_block_the_task() {
-    let lost = || ProcessEnd::because(EndReason::Lost);
-    let launch = || ProcessEnd::because(EndReason::LaunchFailed);
-    for end in [lost, launch] {
+    // D22: a client that cannot be started is named as the reason.
+    for (end, reason) in [(EndReason::Lost, "no_progress"), (EndReason::LaunchFailed, "launch_failed")] {
         let mut world = World::new();
         let task = world.started("w1");
         for _ in 0..3 {
             assert_eq!(world.task(task).status, InProgress);
-            idle(&mut world, "w1", task, end());
+            idle(&mut world, "w1", task, ProcessEnd::because(end));
         }
-        let block = board::Block { by: Party::System, reason: "no_progress".into(), before: InProgress };
+        let block = board::Block { by: Party::System, reason: reason.into(), before: InProgress };
         assert_eq!((world.task(task).block.as_ref(), world.task(task).used.attempts), (Some(&block), 0));
         assert_eq!(world.log.iter().rev().nth(1).unwrap().name(), "fuel_spent");
         world.pass(Span::minutes(60));

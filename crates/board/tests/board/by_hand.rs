@@ -1,8 +1,8 @@
 //! What may those do who orchestrate by hand (C2)?
 
 use board::{
-    Code, Command, DodResult, Driver, EndReason, Inconclusive, ProcessEnd, Purpose, Reason, SessionId, Status, TaskId,
-    Verdict,
+    Code, Command, DodResult, Driver, EndReason, Inconclusive, NewTask, ProcessEnd, Purpose, Reason, SessionId, Status,
+    TaskId, Verdict,
 };
 
 use crate::team::{Team, claiming};
@@ -135,4 +135,68 @@ fn unready_task_is_not_begun_by_hand() {
     let (first, second) = (world.top("w1"), world.top("w1"));
     world.must(&owner(), crate::team::depending(second, first));
     assert_eq!(world.refused(&owner(), by_hand("w1", second)), Code::NotReady);
+}
+
+/// C7: a parent that nobody is assigned to is started and ended by the owner, who also moves what is below it.
+#[test]
+fn a_parent_that_nobody_runs_is_the_owners() {
+    let mut world = World::new();
+    let parent = world.new_task(&owner(), None, board::NewTask::titled("top"));
+    assert_eq!(world.refused(&owner(), moving(parent, InProgress)), Code::NotReady, "a task needs an assignee");
+    let child = world.new_task(&owner(), Some(parent), board::NewTask::titled("part"));
+    assert_eq!(world.refused(&owner(), by_hand("w1", child)), Code::NotReady, "it is held");
+    world.go(&owner(), parent, InProgress);
+    assert_eq!(board::startable_work(&world.board, world.now).len(), 0);
+    world.must(&owner(), by_hand("w1", child));
+    assert_eq!(world.refused(&owner(), moving(parent, Done)), Code::ChildrenUnsettled);
+    let session = world.task(child).live.unwrap();
+    world.must(&owner(), ending(session, ProcessEnd::exited(0), DodResult::Merged, true));
+    let mut failed = world.clone();
+    world.go(&owner(), parent, Done);
+    failed.must(&owner(), moving(parent, Failed));
+    let why = board::why(&failed.board, parent, failed.now, &board::RunnerView::Unknown).unwrap();
+    assert!(format!("{why:?}").contains("Failed"), "{why:?}");
+}
+
+/// C7, L2: a parent with an assignee is judged as every task is.
+#[test]
+fn a_parent_that_somebody_runs_is_not() {
+    let mut team = Team::new();
+    for child in [team.a, team.b] {
+        team.world.must(&owner(), moving(child, Status::Cancelled));
+    }
+    assert_eq!(team.world.refused(&owner(), moving(team.top, Done)), Code::NotMerged);
+    assert_eq!(team.world.refused(&owner(), moving(team.top, Failed)), Code::NotAllowed);
+}
+
+/// L3, C7: a manager cannot start a subtask that nobody is assigned to, also when that is a parent.
+#[test]
+fn a_manager_assigns_what_it_starts() {
+    let mut team = Team::new();
+    team.world.new_task(&owner(), Some(team.a), NewTask::titled("below"));
+    let lead = team.lead();
+    assert_eq!(team.world.refused(&lead, moving(team.a, InProgress)), Code::NotReady);
+}
+
+/// C7: what ended as pending fails by the owner's word, or is merged when the merge is seen; the record says which.
+#[test]
+fn pending_by_hand_is_ended_by_the_owner() {
+    let (mut world, task, session) = begun();
+    world.must(&owner(), ending(session, ProcessEnd::exited(0), DodResult::Pending, false));
+    let mut merged = world.clone();
+    world.must(&owner(), moving(task, Failed));
+    assert_eq!((world.task(task).status, world.session(session).dod_result), (Failed, Some(DodResult::Pending)));
+    let mut forced = merged.clone();
+    let done =
+        |merged, forced| Command::MoveTask { task, to: board::Destination::Status(Done), reason: None, forced, merged };
+    assert_eq!(merged.refused(&owner(), done(false, false)), Code::NotMerged);
+    merged.must(&owner(), done(true, false));
+    assert_eq!((merged.task(task).status, merged.session(session).dod_result), (Done, Some(DodResult::Merged)));
+    forced.must(&owner(), done(false, true));
+    assert_eq!(forced.session(session).dod_result, Some(DodResult::Pending), "nobody has seen it");
+}
+
+fn moving(task: TaskId, to: Status) -> Command {
+    let to = board::Destination::Status(to);
+    Command::MoveTask { task, to, reason: Some("that is how it is".into()), forced: false, merged: false }
 }

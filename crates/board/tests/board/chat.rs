@@ -132,7 +132,7 @@ fn asked(world: &mut World) -> Actor {
     Actor::Session(chat)
 }
 
-/// N11, F119: what the owner asks a manager for in a chat is a task with that message as its mandate, and it starts.
+/// N11, F121: what the owner asks a manager for in a chat is a task with that message as its mandate, and it starts.
 #[test]
 fn n11_work_that_is_asked_for_starts() {
     let mut world = World::new();

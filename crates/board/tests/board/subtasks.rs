@@ -1,7 +1,8 @@
 //! Who splits, assigns, changes and ties together which tasks (L2, L5 to L8)?
 
 use board::{
-    Actor, Code, Command, DependsOn, EventKind, Kind, NewTask, Party, RefusalReason, Status, TaskEdit, TaskId,
+    Actor, Audience, Code, Command, DependsOn, EventKind, Kind, Language, NewTask, Party, RefusalReason, Status,
+    TaskEdit, TaskId,
 };
 
 use crate::team::{Team, assigning, creating, depending, forced, merged, moving};
@@ -126,10 +127,16 @@ fn children_are_limited_at_once_and_ever() {
     let mut team = Team::new();
     let lead = team.lead();
     team.world.create(&lead, &["c", "d", "e"]);
-    let full = RefusalReason::TooManyChildren { parent: team.top, limit: 5, unsettled: 5 };
+    let full = RefusalReason::TooManyChildren { parent: team.top, limit: 5, unsettled: 5, more: 1 };
     assert_eq!(*team.world.refusal(&lead, &creating(&["f"])).0, full);
     assert_eq!(*team.world.refusal(&owner(), &below(team.top, NewTask::titled("f"))).0, full);
-    for n in 5..30 {
+    // D16: a list that is too long for the room there is says so, and what to do about it.
+    team.world.go(&lead, team.a, Cancelled);
+    let refusal = team.world.refusal(&lead, &creating(&["f", "g"]));
+    assert_eq!(*refusal.0, RefusalReason::TooManyChildren { parent: team.top, limit: 5, unsettled: 4, more: 2 });
+    assert!(refusal.hint(Language::En, Audience::Agent).contains("shorter list"));
+    team.world.create(&lead, &["f"]);
+    for n in 6..30 {
         let oldest = team.world.board.unsettled_children(team.world.task(team.top)).next().unwrap().id;
         team.world.go(&lead, oldest, Cancelled);
         team.world.create(&lead, &[&format!("child {n}")]);

@@ -130,7 +130,7 @@ fn events(page: &mut String, language: Language) {
     line(page, "\n## Events\n");
     let mut board = Team::with_a_started().world.board;
     for event in every_event() {
-        for said in event_lines(&board, &event, language) {
+        for said in event_lines(&board, &event, language, |at| at.to_string()) {
             line(page, &format!("{:?} {}", said.tone, said.text));
         }
         board::apply(&mut board, &event);
@@ -156,18 +156,40 @@ fn interrupts_have_their_words() {
 /// C5: a time is said in the unit that a person would take.
 #[test]
 fn spans_are_said_in_one_unit() {
-    for (seconds, said) in [
-        (0, "0 s"),
-        (119, "119 s"),
-        (120, "2 min"),
-        (7_199, "119 min"),
-        (7_200, "2 h"),
-        (172_799, "47 h"),
-        (172_800, "2 d"),
+    for (seconds, said, said_in_japanese) in [
+        (0, "0 s", "0 秒"),
+        (119, "119 s", "119 秒"),
+        (120, "2 min", "2 分"),
+        (7_199, "119 min", "119 分"),
+        (7_200, "2 h", "2 時間"),
+        (172_799, "47 h", "47 時間"),
+        (172_800, "2 d", "2 日"),
     ] {
-        assert_eq!(board::Span::seconds(seconds).to_string(), said);
+        let span = board::Span::seconds(seconds);
+        assert_eq!(
+            [Language::En, Language::Ja].map(|language| board::say_span(span, language)),
+            [said, said_in_japanese]
+        );
     }
     assert_eq!(board::Span(-5).to_string(), "0 s", "a clock that was set back");
+}
+
+/// C5: what Saihai gives as a reason is said in words; what people and agents wrote stays as it is.
+#[test]
+fn reasons_of_moves_are_said_in_japanese() {
+    for (reason, said) in [
+        ("no_progress", "進展がありません"),
+        ("fuel_spent: max_calls", "上限 `max_calls` を使い切りました"),
+        ("exit code 3", "終了コード 3"),
+        ("signal SIGKILL", "SIGKILL で強制終了しました"),
+        ("waiting for the owner", "waiting for the owner"),
+    ] {
+        assert_eq!(board::say_move_reason(reason, Language::Ja), said);
+        assert_eq!(board::say_move_reason(reason, Language::En), reason);
+    }
+    for fuel in board::Fuel::ALL {
+        assert_ne!(board::say_move_reason(fuel.reason(), Language::Ja), fuel.reason());
+    }
 }
 
 /// C5: what agents wrote cannot move a cursor or turn the text round.

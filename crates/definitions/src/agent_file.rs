@@ -29,6 +29,7 @@ const KEYS: &[&str] = &[
     "timeout",
     "stall_timeout",
     "env",
+    "skills",
 ];
 
 const SCOPE_KEYS: &[&str] = &["read", "write", "exclude", "scratch"];
@@ -83,6 +84,7 @@ pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) ->
     let timeout = seconds("timeout", AgentSpec::DEFAULT_TIMEOUT, &mut fields);
     let stall_timeout = seconds("stall_timeout", AgentSpec::DEFAULT_STALL_TIMEOUT, &mut fields);
     let env = env(&mut fields);
+    let skills = fields.texts("skills", values::line).unwrap_or_default();
     let (id_location, parent_location) = (fields.location("id"), fields.location("parent"));
 
     // Only now: a bad id must not hide the other problems.
@@ -105,6 +107,7 @@ pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) ->
         timeout,
         stall_timeout,
         env: EnvNames(env.keys().cloned().collect()),
+        skills,
     };
     Some(ParsedAgent { spec, env, file, id_location, parent_location })
 }

@@ -2,7 +2,7 @@
 
 use board::{
     ChatRequests, Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy,
-    ProjectId, Sandbox, SandboxLimits, Settings, Span, TaskType,
+    ProjectId, Sandbox, SandboxLimits, Settings, Span, TaskType, WorkspaceSetup,
 };
 
 use crate::fields::Fields;
@@ -22,9 +22,13 @@ const KEYS: &[&str] = &[
     "dod",
     "task_types",
     "limits",
+    "workspace",
     "workspaces",
     "chat_requests",
 ];
+
+/// Seconds for `workspace.setup`: packages may have to be fetched and built.
+const SETUP_TIMEOUT: u32 = 900;
 
 /// The settings that the file gives. The rest has its default, or is for the caller to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +52,7 @@ pub struct SettingsFile {
     sandbox_limits: SandboxLimits,
     max_parallel: Option<u32>,
     chat_requests: Option<ChatRequests>,
+    workspace_setup: Option<WorkspaceSetup>,
 }
 
 impl SettingsFile {
@@ -77,6 +82,7 @@ impl SettingsFile {
             sandbox_limits: self.sandbox_limits,
             max_parallel: self.max_parallel,
             chat_requests: self.chat_requests.unwrap_or(default.chat_requests),
+            workspace_setup: self.workspace_setup,
         }
     }
 }
@@ -100,6 +106,13 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
     settings.chat_requests = fields.parsed("chat_requests");
     if let Some(mut merge) = fields.fields("merge", &["strategy"]) {
         settings.merge = merge.parsed("strategy");
+    }
+    if let Some(mut workspace) = fields.fields("workspace", &["setup", "timeout", "inputs"]) {
+        let command = workspace.text("setup", values::non_blank);
+        let timeout = workspace.seconds("timeout", 1).and_then(|seconds| u32::try_from(seconds).ok());
+        let timeout = timeout.unwrap_or(SETUP_TIMEOUT);
+        let inputs = workspace.texts("inputs", values::pattern).unwrap_or_default();
+        settings.workspace_setup = command.map(|command| WorkspaceSetup { command, timeout, inputs });
     }
     if let Some(mut workspaces) = fields.fields("workspaces", &["keep_failed"]) {
         settings.keep_failed = workspaces.seconds("keep_failed", 0);

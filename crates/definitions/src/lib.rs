@@ -8,6 +8,7 @@
 
 mod agent_file;
 mod config_file;
+mod config_name;
 mod dir;
 mod fields;
 mod load;
@@ -21,7 +22,8 @@ mod yaml;
 
 pub use agent_file::default_scope;
 pub use config_file::SettingsFile;
+pub use config_name::ConfigName;
 pub use load::Definitions;
 pub use problem::{Problem, Problems};
-pub use scaffold::{ScaffoldOptions, scaffold};
+pub use scaffold::{Scaffold, ScaffoldError, ScaffoldOptions, scaffold};
 pub use write::to_yaml;

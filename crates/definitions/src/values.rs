@@ -67,7 +67,7 @@ pub(crate) fn pattern(text: &str) -> Result<(), String> {
         Err(format!("has a pattern that is a comment, `{text}`: write `\\{text}`"))
     } else if text.trim_start_matches('!').split('/').any(|part| part == "..") {
         Err(format!("has a pattern that leads out of the repository, `{text}`"))
-    } else if let Err(error) = GitignoreBuilder::new("").add_line(None, text) {
+    } else if let Err(error) = GitignoreBuilder::new("").allow_unclosed_class(false).add_line(None, text) {
         Err(format!("has a pattern that means nothing, `{text}`: {error}"))
     } else {
         Ok(())

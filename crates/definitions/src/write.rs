@@ -38,6 +38,7 @@ fn file(spec: &AgentSpec) -> AgentFile<'_> {
         max_sessions: (spec.max_sessions != 1).then_some(spec.max_sessions),
         timeout: (spec.timeout != AgentSpec::DEFAULT_TIMEOUT).then_some(spec.timeout),
         stall_timeout: (spec.stall_timeout != AgentSpec::DEFAULT_STALL_TIMEOUT).then_some(spec.stall_timeout),
+        skills: unless(&spec.skills[..], &[]),
         env: (!spec.env.0.is_empty()).then_some(&spec.env),
     }
 }
@@ -75,6 +76,8 @@ struct AgentFile<'a> {
     timeout: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stall_timeout: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skills: Option<FlowSeq<&'a [String]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     env: Option<&'a board::EnvNames>,
 }

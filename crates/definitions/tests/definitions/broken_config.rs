@@ -46,6 +46,12 @@ const BROKEN: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "task_types: {bug: {goals: [{type: test_added, pattern: '[a-'}]}}\n",
+        &[
+            ":1:56: `pattern` has a pattern that means nothing, `[a-`: error parsing glob '[a-': unclosed character class; missing ']'",
+        ],
+    ),
+    (
         "limits: {max_children: 21, max_depth: 11, max_attempts: 0, max_calls: many, lease: 0s, max: 1}\n",
         &[
             ":1:24: `max_children` must be a whole number from 1 to 20",

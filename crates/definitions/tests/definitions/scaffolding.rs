@@ -1,14 +1,20 @@
 //! Does `saihai init` write what loads, and only what is not there?
 
-use std::path::PathBuf;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 use board::{Hierarchy, Language};
-use definitions::{ScaffoldOptions, memory, scaffold};
+use definitions::{ScaffoldError, ScaffoldOptions, memory};
 
 use crate::DefinitionsDir;
 
 fn options(name: &str, language: Language) -> ScaffoldOptions {
     ScaffoldOptions { name: name.into(), target_branch: "main".into(), language }
+}
+
+fn scaffold(saihai_dir: &Path, options: &ScaffoldOptions) -> Result<Vec<PathBuf>, ScaffoldError> {
+    definitions::scaffold(saihai_dir, options).map(definitions::Scaffold::keep)
 }
 
 fn paths(paths: &[&str]) -> Vec<PathBuf> {
@@ -78,4 +84,76 @@ fn what_exists_is_left_alone() {
     assert_eq!(written.len(), 4, "{written:?}");
     assert_eq!(saihai.read(".saihai/prompts/lead.md"), "mine");
     assert_eq!(saihai.read(".saihai/config.yaml"), "name: web\n");
+}
+
+/// Everything below a directory, without following links.
+fn tree(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(tree(&entry.path()));
+        }
+        found.push(entry.path());
+    }
+    found.sort();
+    found
+}
+
+/// C3, F81: whatever is in the way, the error names it, and nothing that was made before is left.
+#[test]
+fn a_failure_half_way_leaves_nothing() {
+    for (in_the_way, is_first) in [("agents", true), ("prompts", false)] {
+        let saihai = DefinitionsDir::empty();
+        saihai.write(in_the_way, "a file");
+        let before = tree(&saihai.path());
+        let error = scaffold(&saihai.path(), &options("web", Language::En)).unwrap_err();
+        assert!(error.to_string().contains(&format!(".saihai/{in_the_way}")), "{error}");
+        assert!(error.hint().contains("directory"), "{error}");
+        assert_eq!(matches!(error, ScaffoldError::Io { .. }), is_first, "{error}");
+        assert_eq!(tree(&saihai.path()), before, "{in_the_way}");
+    }
+}
+
+/// C3: neither `.saihai` nor a directory in it is written through if it is a link, whether it leads somewhere or not.
+#[test]
+fn nothing_is_written_through_a_link() {
+    for linked in ["", "agents", "prompts", "memory"] {
+        for target in ["elsewhere", "missing"] {
+            let scratch = tempfile::tempdir().unwrap();
+            let (root, saihai) = (scratch.path(), scratch.path().join("repository/.saihai"));
+            fs::create_dir_all(root.join("elsewhere")).unwrap();
+            fs::create_dir_all(if linked.is_empty() { saihai.parent().unwrap() } else { &saihai }).unwrap();
+            symlink(root.join(target), saihai.join(linked).components().collect::<PathBuf>()).unwrap();
+            let before = tree(root);
+            match scaffold(&saihai, &options("web", Language::En)) {
+                Err(ScaffoldError::Link(path)) => {
+                    assert_eq!(path, saihai.join(linked).components().collect::<PathBuf>())
+                }
+                // A memory bank that is there already is left alone, link or not.
+                Ok(written) if linked == "memory" => assert_eq!(written.len(), 5, "{written:?}"),
+                other => panic!("{linked} -> {target}: {other:?}"),
+            }
+            assert_eq!(fs::read_dir(root.join("elsewhere")).unwrap().count(), 0, "{linked} -> {target}");
+            assert!(!root.join("missing").exists(), "{linked} -> {target}");
+            if linked != "memory" {
+                assert_eq!(tree(root), before, "{linked} -> {target}");
+            }
+        }
+    }
+}
+
+/// C3, F81: what was written is taken back unless it is kept; what others have put there stays.
+#[test]
+fn what_is_not_kept_is_removed() {
+    let saihai = DefinitionsDir::new(&[]);
+    let before = tree(&saihai.path());
+    let written = definitions::scaffold(&saihai.path(), &options("web", Language::En)).unwrap();
+    assert!(saihai.path().join("agents/lead.yaml").exists());
+    drop(written);
+    assert_eq!(tree(&saihai.path()), before);
+    let written = definitions::scaffold(&saihai.path(), &options("web", Language::En)).unwrap();
+    saihai.write("agents/mine.yaml", "id: mine\n");
+    drop(written);
+    assert_eq!(saihai.read(".saihai/agents/mine.yaml"), "id: mine\n");
+    assert!(!saihai.path().join("agents/lead.yaml").exists() && !saihai.path().join("memory").exists());
 }

@@ -47,17 +47,50 @@ pub enum Leftover {
 pub struct GcFinding {
     pub leftover: Leftover,
     pub remove: bool,
-    pub reason: String,
+    pub reason: GcReason,
 }
 
 impl GcFinding {
-    fn removable(leftover: Leftover, reason: impl Into<String>) -> Self {
-        Self { leftover, remove: true, reason: reason.into() }
+    fn removable(leftover: Leftover, reason: GcReason) -> Self {
+        Self { leftover, remove: true, reason }
     }
 
-    fn kept(leftover: Leftover, reason: impl Into<String>) -> Self {
-        Self { leftover, remove: false, reason: reason.into() }
+    fn kept(leftover: Leftover, reason: GcReason) -> Self {
+        Self { leftover, remove: false, reason }
     }
+}
+
+/// Why something is removed or kept, in English as programs get it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GcReason {
+    #[error("its session is over, and it still runs")]
+    OutlivesSession,
+    #[error("the session ended {ago} ago")]
+    SessionEnded { ago: Span },
+    #[error("the board knows no such session")]
+    UnknownSession,
+    #[error("git cannot read it; look at it and remove it yourself")]
+    Unreadable,
+    #[error("{0} has a session")]
+    HasSession(TaskId),
+    #[error("{task} is {status} since {age}; kept for {keep}")]
+    KeptFor { task: TaskId, status: Status, age: Span, keep: Span },
+    #[error("{task} is {status}")]
+    NotDone { task: TaskId, status: Status },
+    #[error("its work is in the repository")]
+    InRepository,
+    #[error("it holds work that is nowhere else: {file} is not committed")]
+    NotCommitted { file: String },
+    #[error("it holds work that is nowhere else: commit {0}")]
+    OnlyCommit(String),
+    #[error("it cannot be examined: {0}")]
+    NotExamined(String),
+    #[error("it is not where Saihai left it")]
+    BranchMoved,
+    #[error("it is merged")]
+    Merged,
+    #[error("it is not in the target")]
+    NotInTarget,
 }
 
 /// All leftovers of a project, and which of them may be removed.
@@ -92,17 +125,17 @@ fn sessions(host: &RunnerHost, inventory: &Inventory, now: Timestamp) -> Vec<GcF
         }
         if let Ok(ShimState::Running(shim)) = Shim::find(&path, "") {
             let leftover = Leftover::Process { session: id, path, pid: shim.identity().pid };
-            found.push(GcFinding::removable(leftover, "its session is over, and it still runs"));
+            found.push(GcFinding::removable(leftover, GcReason::OutlivesSession));
             continue;
         }
         let ended = session.and_then(|session| session.ended_at);
         let leftover = Leftover::Session { session: id, path };
         match ended {
             Some(ended) if now - ended > KEEP_LOGS => {
-                found.push(GcFinding::removable(leftover, format!("the session ended {} ago", now - ended)));
+                found.push(GcFinding::removable(leftover, GcReason::SessionEnded { ago: now - ended }));
             }
             Some(_) => {}
-            None => found.push(GcFinding::removable(leftover, "the board knows no such session")),
+            None => found.push(GcFinding::removable(leftover, GcReason::UnknownSession)),
         }
     }
     found
@@ -120,31 +153,37 @@ async fn workspace(
     let keep = Span::seconds(i64::try_from(inventory.settings.keep_failed).unwrap_or(i64::MAX / 1000));
     let task = inventory.tasks.get(&id);
     if aside {
-        return GcFinding::kept(leftover, "git cannot read it; look at it and remove it yourself");
+        return GcFinding::kept(leftover, GcReason::Unreadable);
     }
     if let Some(task) = task {
         let age = now - task.status_at;
         match task.status {
-            _ if task.live => return GcFinding::kept(leftover, format!("{id} has a session")),
+            _ if task.live => return GcFinding::kept(leftover, GcReason::HasSession(id)),
             Status::Done => {}
             Status::Failed | Status::Cancelled if age > keep => {}
             Status::Failed | Status::Cancelled => {
-                return GcFinding::kept(leftover, format!("{id} is {} since {age}; kept for {keep}", task.status));
+                let reason = GcReason::KeptFor { task: id, status: task.status, age, keep };
+                return GcFinding::kept(leftover, reason);
             }
             Status::Backlog | Status::Todo | Status::InProgress | Status::Blocked => {
-                return GcFinding::kept(leftover, format!("{id} is {}", task.status));
+                return GcFinding::kept(leftover, GcReason::NotDone { task: id, status: task.status });
             }
         }
     }
     match unsaved(host, &inventory.settings, id, &path).await {
-        Ok(None) => GcFinding::removable(leftover, "its work is in the repository"),
-        Ok(Some(what)) => GcFinding::kept(leftover, format!("it holds work that is nowhere else: {what}")),
-        Err(error) => GcFinding::kept(leftover, format!("it cannot be examined: {error}")),
+        Ok(None) => GcFinding::removable(leftover, GcReason::InRepository),
+        Ok(Some(only_here)) => GcFinding::kept(leftover, only_here),
+        Err(error) => GcFinding::kept(leftover, GcReason::NotExamined(error)),
     }
 }
 
 /// Work in a workspace that is reachable from nowhere else (F69).
-async fn unsaved(host: &RunnerHost, settings: &Settings, task: TaskId, root: &Path) -> Result<Option<String>, String> {
+async fn unsaved(
+    host: &RunnerHost,
+    settings: &Settings,
+    task: TaskId,
+    root: &Path,
+) -> Result<Option<GcReason>, String> {
     let workspace = Workspace::at(root, &host.repository, settings.isolation);
     if !workspace.exists() {
         return Ok(None);
@@ -154,13 +193,13 @@ async fn unsaved(host: &RunnerHost, settings: &Settings, task: TaskId, root: &Pa
     let (head, left) = sandbox.inspect(&scratch).await.map_err(|error| error.to_string())?;
     let _ = remove_all(&scratch);
     if let Some(first) = left.first() {
-        return Ok(Some(format!("{first} is not committed")));
+        return Ok(Some(GcReason::NotCommitted { file: first.to_string() }));
     }
     let main = AsyncGit::in_repository(&host.repository);
     let kept = main.run(&["for-each-ref", "--count=1", "--format=%(refname)", "--contains", &head]).await;
     Ok(match kept {
         Ok(reference) if !reference.is_empty() => None,
-        Ok(_) | Err(_) => Some(format!("commit {}", &head[..head.len().min(10)])),
+        Ok(_) | Err(_) => Some(GcReason::OnlyCommit(head[..head.len().min(10)].to_owned())),
     })
 }
 
@@ -178,12 +217,12 @@ async fn branch(host: &RunnerHost, settings: &Settings, id: TaskId, task: &TaskR
     let placement = main.call(move |git| placement(git, &work)).await.unwrap_or(Placement::NotInTarget);
     let leftover = Leftover::Branch { task: id, name, commit: commit.clone() };
     if !left_there {
-        return Some(GcFinding::kept(leftover, "it is not where Saihai left it"));
+        return Some(GcFinding::kept(leftover, GcReason::BranchMoved));
     }
     Some(match placement {
         // Without commits of its own nothing is lost with it.
-        Placement::InTarget { .. } | Placement::NoOwnCommits => GcFinding::removable(leftover, "it is merged"),
-        Placement::NotInTarget => GcFinding::kept(leftover, "it is not in the target"),
+        Placement::InTarget { .. } | Placement::NoOwnCommits => GcFinding::removable(leftover, GcReason::Merged),
+        Placement::NotInTarget => GcFinding::kept(leftover, GcReason::NotInTarget),
     })
 }
 

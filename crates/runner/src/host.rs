@@ -28,7 +28,7 @@ pub struct RunnerHost {
 }
 
 /// Variables of the user that every program gets; a client's adapter may add others (F46).
-const INHERITED_VARIABLES: [&str; 16] = [
+const INHERITED_VARIABLES: [&str; 13] = [
     "PATH",
     "LANG",
     "LANGUAGE",
@@ -36,9 +36,6 @@ const INHERITED_VARIABLES: [&str; 16] = [
     "LC_CTYPE",
     "LC_MESSAGES",
     "TZ",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
@@ -47,8 +44,20 @@ const INHERITED_VARIABLES: [&str; 16] = [
     "no_proxy",
 ];
 
-/// Those of them that name files.
-const CERTIFICATE_VARIABLES: [&str; 3] = ["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"];
+/// Others that name files: whom programs trust. Behind a proxy of a company nothing is fetched without them.
+const CERTIFICATE_VARIABLES: [&str; 11] = [
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "CARGO_HTTP_CAINFO",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NIX_SSL_CERT_FILE",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "npm_config_cafile",
+    "NPM_CONFIG_CAFILE",
+];
 
 /// A program that runs to its end in a sandbox.
 #[derive(Debug)]
@@ -121,7 +130,7 @@ impl RunnerHost {
         toolchains: &Toolchains,
     ) -> BTreeMap<String, String> {
         let mut env = toolchains.env.clone();
-        for name in INHERITED_VARIABLES {
+        for name in INHERITED_VARIABLES.into_iter().chain(CERTIFICATE_VARIABLES) {
             env.extend(self.user.env.get(name).map(|value| (name.to_owned(), value.clone())));
         }
         env.entry("PATH".into()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());

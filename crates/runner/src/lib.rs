@@ -1,14 +1,18 @@
 //! The runner: starts agents in sandboxed workspaces, watches and ends them, checks and merges their work.
 
+mod caches;
+mod client_files;
 pub mod clients;
 pub mod gc;
 mod host;
 mod paths;
+mod prepared;
 mod process;
 mod prompt;
 mod remove;
 pub mod sandbox;
 pub mod scope;
+mod setup;
 pub mod shim;
 mod supervisor;
 mod toolchains;
@@ -19,6 +23,7 @@ mod workspace_git;
 
 pub use host::{RunnerHost, missing_layers};
 pub use paths::RunnerPaths;
+pub use setup::SetupError;
 pub use supervisor::{
     AtShutdown, Message, Mine, Notice, Options, Outcome, Phase, Plan, PreparedWorkspace, Room, Runner, RunnerError,
     Step, Supervised, prompt_for, reconcile,
@@ -26,5 +31,5 @@ pub use supervisor::{
 pub use toolchains::Toolchains;
 pub use trial::{Trial, TrialHost};
 pub use verify::VerifyError;
-pub use workspace::{Workspace, WorkspaceError, WorkspaceSpec};
-pub use workspace_git::run_workspace_request;
+pub use workspace::{Workspace, WorkspaceError, WorkspaceSpec, exclude_worktrees, objects_moved};
+use workspace_git::run_workspace_request;

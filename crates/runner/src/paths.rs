@@ -51,6 +51,11 @@ impl RunnerPaths {
         self.workspaces().join(format!("task-{}", task.0))
     }
 
+    /// What package managers have fetched for merged code.
+    pub fn caches(&self) -> PathBuf {
+        self.root.join("caches")
+    }
+
     /// Where merge candidates are checked.
     pub fn verification(&self) -> PathBuf {
         self.root.join("verification")

@@ -74,10 +74,12 @@ fn one_shot(input: &PromptInput<'_>, task: &TaskBrief) -> String {
         patterns => patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "),
     };
     let mut text = format!(
-        "# {} {}\n\n- type: {}\n- priority: {}\n",
+        "# {} {}\n\n- {}: {}\n- {}: {}\n",
         task.id,
         one_line(&task.title),
+        say("type", "種類"),
         task.task_type,
+        say("priority", "優先度"),
         task.priority
     );
     text.push_str(&section(say("Task", "タスク"), &fenced(&task.description)));

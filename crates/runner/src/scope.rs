@@ -65,8 +65,15 @@ fn names_definitions(pattern: &str) -> bool {
     path.split('/').next() == Some(DEFINITIONS)
 }
 
+/// A pattern for this path in the workspace and nothing else.
+pub(crate) fn literal_pattern(path: &str) -> String {
+    let special = |c: char| matches!(c, '\\' | '*' | '?' | '[' | ']' | ' ');
+    let escaped = path.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));
+    std::iter::once('/').chain(escaped).collect()
+}
+
 /// The patterns of a sparse checkout, or `None` if everything is to be there.
-pub(crate) fn sparse(scope: &Scope) -> Option<Vec<String>> {
+pub fn sparse(scope: &Scope) -> Option<Vec<String>> {
     let everything = |pattern: &String| matches!(pattern.as_str(), "**" | "/**" | "*" | "/*" | "**/*");
     let all = scope.read.is_empty() || scope.read.iter().any(everything);
     if all && scope.exclude.is_empty() {

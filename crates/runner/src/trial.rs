@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{CheckOutcome, CheckRun, ProjectId, Settings};
+use board::{AgentSpec, CheckOutcome, CheckRun, Isolation, ProjectId, Settings};
 use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,9 @@ use crate::clients::User;
 use crate::host::{RunnerHost, SandboxJob};
 use crate::paths::RunnerPaths;
 use crate::sandbox::Policy;
+use crate::setup::{SetupError, SetupRun};
 use crate::verify::{CheckRunner, Tested, VerifyError};
+use crate::workspace::{Workspace, WorkspaceSpec};
 
 /// A client says which version it is within this time.
 const VERSION_TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -58,7 +60,7 @@ impl TrialHost {
         let mut policy = Policy::system();
         self.host.grant_common_access(&mut policy, &self.settings, &toolchains, &[&home, &temporary]);
         let job = SandboxJob {
-            spawn: &format!("doctor:{}", self.scratch.path().display()),
+            spawn: &self.marker(),
             directory: &directory,
             program,
             arguments: vec!["--version".into()],
@@ -76,6 +78,37 @@ impl TrialHost {
         Ok(Trial { name, outcome: crate::verify::outcome(&exit.end), output, denied })
     }
 
+    /// Runs `workspace.setup` in a workspace on the target, if there is one; `Err` says what went wrong.
+    pub async fn workspace_setup(&self) -> Result<(), SetupError> {
+        let target = branch_ref(&self.settings.target_branch);
+        let base = AsyncGit::in_repository(&self.host.repository).commit(&target).await;
+        let (Some(base), Some(_)) = (base, &self.settings.workspace_setup) else { return Ok(()) };
+        let agent = AgentSpec::worker("doctor".parse().map_err(io::Error::other)?);
+        let workspace_spec = WorkspaceSpec {
+            repository: &self.host.repository,
+            root: &self.scratch.path().join("workspace"),
+            branch: None,
+            base: &base,
+            agent: &agent,
+            isolation: Isolation::Clone,
+        };
+        let run = SetupRun {
+            host: &self.host,
+            settings: &self.settings,
+            workspace: &Workspace::prepare(&workspace_spec).await?,
+            directory: &self.scratch.path().join("setup"),
+            spawn: &self.marker(),
+            untouched: true,
+            merged: Some(&base),
+            cancellation: &CancellationToken::new(),
+        };
+        run.run().await
+    }
+
+    fn marker(&self) -> String {
+        format!("doctor:{}", self.scratch.path().display())
+    }
+
     /// Runs the setup and each check on the target, as they run on candidates.
     pub async fn checks(&self) -> Result<Vec<Trial>, VerifyError> {
         let dod = &self.settings.dod;
@@ -86,7 +119,7 @@ impl TrialHost {
             host: &self.host,
             settings: &self.settings,
             directory: self.scratch.path().join("check"),
-            marker: format!("doctor:{}", self.scratch.path().display()),
+            marker: self.marker(),
             cancellation: &CancellationToken::new(),
         };
         let results = checks.run(Tested::target(&commit), &CheckRun::of(dod)).await?;

@@ -4,9 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use board::{AgentSpec, Client, Isolation};
+use board::{AgentSpec, Isolation};
 use git::{AsyncGit, GitError};
+use serde::{Deserialize, Serialize};
 
+use crate::client_files::{ClientFile, client_file_sources, files_below};
+use crate::paths::RunnerPaths;
+use crate::prepared::listed_paths;
 use crate::sandbox::Policy;
 use crate::scope;
 use crate::workspace_git::Author;
@@ -14,12 +18,28 @@ use crate::workspace_git::Author;
 /// The file that is written last: without it the workspace was never finished.
 const READY: &str = "ready";
 
+/// The file that says by which command the workspace was set up, and what that made.
+const SET_UP: &str = "set-up";
+
+/// What `workspace.setup` has done in a workspace (R15).
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct SetupRecord {
+    command: String,
+    /// Patterns for the files that it made and that git would take for the agent's.
+    made: Vec<String>,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     #[error("the workspace cannot be made: {0}")]
     Git(#[from] GitError),
     #[error("the workspace cannot be made: {path}: {error}")]
     File { path: PathBuf, error: io::Error },
+    #[error(
+        "the workspace cannot be made: {} is there already, and is somebody else's; `git worktree remove` removes it",
+        .0.display()
+    )]
+    InTheWay(PathBuf),
 }
 
 /// A working copy.
@@ -27,6 +47,8 @@ pub enum WorkspaceError {
 pub struct Workspace {
     /// The files.
     pub tree: PathBuf,
+    /// Its directory, in which no agent can write but below `tree` and `git`.
+    root: PathBuf,
     /// What git keeps of it. An agent may have written anything there, so nothing of ours runs git on it.
     pub git: PathBuf,
     /// Files for the client, which we copied into it and which are never part of the work.
@@ -57,7 +79,7 @@ impl Workspace {
                 repository.join(".worktrees").join(root.file_name().unwrap_or_else(|| "task".as_ref()))
             }
         };
-        Self { tree, git: root.join("git"), client_files: Vec::new(), isolation }
+        Self { tree, root: root.to_owned(), git: root.join("git"), client_files: Vec::new(), isolation }
     }
 
     /// Makes the workspace, or finds it as the last session left it.
@@ -91,6 +113,10 @@ impl Workspace {
     /// No agent has seen it: it holds no work.
     async fn discard_unfinished(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
         if spec.isolation == Isolation::Worktree && self.tree.exists() {
+            // Whoever works by hand may have made it; ours is made after its root.
+            if !spec.root.exists() {
+                return Err(WorkspaceError::InTheWay(self.tree.clone()));
+            }
             let tree = self.tree.to_string_lossy();
             AsyncGit::in_repository(spec.repository).run(&["worktree", "remove", "--force", "--", &tree]).await?;
         }
@@ -106,12 +132,7 @@ impl Workspace {
     async fn add_worktree(&self, spec: &WorkspaceSpec<'_>) -> Result<(), WorkspaceError> {
         let main = AsyncGit::in_repository(spec.repository);
         let tree = self.tree.to_string_lossy();
-        let excluded = main.path("info/exclude").await?;
-        let lines = fs::read_to_string(&excluded).unwrap_or_default();
-        if !lines.lines().any(|line| line == "/.worktrees/") {
-            make_directory(excluded.parent().unwrap_or(Path::new("/")))?;
-            write(&excluded, format!("{lines}/.worktrees/\n").as_bytes())?;
-        }
+        exclude_worktrees(&main.path("info/exclude").await?)?;
         main.run(&["worktree", "prune"]).await?;
         let start = ["worktree", "add", "--quiet", "--no-checkout"];
         match spec.branch {
@@ -154,24 +175,64 @@ impl Workspace {
         write(&path, config.as_bytes())
     }
 
-    /// Copies `.saihai/clients/CLIENT/` to where the client looks, but not over files of the repository.
+    /// Copies `.saihai/clients/CLIENT/`, and the folders in `.saihai/skills/` that are called like the agent's skills, to
+    /// where the client looks, but not over files of the repository.
     fn copy_client_files(&self, spec: &WorkspaceSpec<'_>) -> Result<Vec<String>, WorkspaceError> {
-        let Some((from, directory)) = client_files_source(spec.repository, spec.agent.client) else {
-            return Ok(Vec::new());
-        };
-        let mut client_files = Vec::new();
-        for file in files_below(&from) {
-            let name = format!("{directory}/{}", file.display());
+        let mut names = Vec::new();
+        for ClientFile { from, name } in client_file_sources(spec.repository, spec.agent) {
             let to = self.tree.join(&name);
             // What is tracked there is the repository's own.
             let ours = fs::symlink_metadata(&to).is_err();
             if ours && self.contains(&to) {
                 make_directory(to.parent().unwrap_or(&self.tree))?;
-                fs::copy(from.join(&file), &to).map_err(|error| WorkspaceError::File { path: to, error })?;
+                fs::copy(from, &to).map_err(|error| WorkspaceError::File { path: to, error })?;
             }
-            client_files.push(name);
+            names.push(name);
         }
-        Ok(client_files)
+        Ok(names)
+    }
+
+    /// Has this command set the workspace up already?
+    pub(crate) fn was_set_up_by(&self, command: &str) -> bool {
+        self.setup_record().command == command
+    }
+
+    fn setup_record(&self) -> SetupRecord {
+        let record = fs::read(self.root.join(SET_UP)).ok();
+        record.and_then(|record| serde_json::from_slice(&record).ok()).unwrap_or_default()
+    }
+
+    /// Takes back what a setup has changed of the repository's files, and names what it has made besides. No agent has
+    /// been here yet.
+    pub(crate) async fn files_of_setup(&self) -> Result<Vec<String>, WorkspaceError> {
+        if self.isolation == Isolation::Worktree {
+            return Ok(Vec::new());
+        }
+        let git = AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree));
+        git.run(&["reset", "--quiet", "--hard"]).await?;
+        let list = ["ls-files", "--others", "--exclude-standard", "--directory", "-z"];
+        let listed = git.output(&list).await?.stdout;
+        let names = listed.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+        Ok(names.filter(|name| !name.is_empty()).map(scope::literal_pattern).collect())
+    }
+
+    /// Everything in a workspace without an agent that git does not know, ignored or not; directories as wholes.
+    pub(crate) async fn untracked(&self) -> Result<Vec<PathBuf>, WorkspaceError> {
+        let git = AsyncGit::from(git::Git::with_work_tree(&self.git, &self.tree));
+        let listed = git.output(&["ls-files", "--others", "--directory", "-z"]).await?.stdout;
+        Ok(listed_paths(&listed))
+    }
+
+    /// Remembers that a setup has succeeded, and keeps what it made out of commits.
+    pub(crate) fn record_setup(&self, command: &str, made: Vec<String>) -> Result<(), WorkspaceError> {
+        let record = SetupRecord { command: command.to_owned(), made };
+        let exclude = self.git.join("info/exclude");
+        if self.isolation == Isolation::Clone && !record.made.is_empty() {
+            let lines = fs::read_to_string(&exclude).unwrap_or_default();
+            write(&exclude, (lines + &record.made.join("\n") + "\n").as_bytes())?;
+        }
+        let record = serde_json::to_vec(&record).expect("a record of text is JSON");
+        write(&self.root.join(SET_UP), &record)
     }
 
     /// Is this path inside the workspace, also if an agent has put links on the way?
@@ -187,7 +248,8 @@ impl Workspace {
             return Ok(());
         }
         let client_files = self.client_files.iter().map(|path| format!("/{path}"));
-        let lines: Vec<_> = client_files.chain(spec.agent.scope.scratch.iter().cloned()).collect();
+        let made = self.setup_record().made;
+        let lines: Vec<_> = client_files.chain(spec.agent.scope.scratch.iter().cloned()).chain(made).collect();
         let info = self.git.join("info");
         // The agent may have replaced the directory or the file by a link, and we would write elsewhere.
         if !fs::symlink_metadata(&info).is_ok_and(|found| found.is_dir()) {
@@ -226,6 +288,13 @@ impl Workspace {
     pub(crate) async fn policy_for_git(&self, repository: &Path) -> Result<Policy, WorkspaceError> {
         let mut policy = self.reading(repository).await?;
         policy.write.extend([self.tree.clone(), self.git.clone()]);
+        Ok(policy)
+    }
+
+    /// The same for a setup, which may make files anywhere, but no commits.
+    pub(crate) async fn policy_for_setup(&self, repository: &Path) -> Result<Policy, WorkspaceError> {
+        let mut policy = self.reading(repository).await?;
+        policy.write.push(self.tree.clone());
         Ok(policy)
     }
 
@@ -279,39 +348,39 @@ pub(crate) async fn init_sharing_objects(from: &Path, git: &Path, tree: &Path) -
     Ok(())
 }
 
-/// Where the files for a client come from, and the directory of a workspace that they go to.
-fn client_files_source(repository: &Path, client: Client) -> Option<(PathBuf, &'static str)> {
-    let directory = match client {
-        Client::ClaudeCode => ".claude",
-        Client::Codex => ".codex",
-        Client::Gemini => ".gemini",
-        Client::Opencode => ".opencode",
-        Client::Command | Client::Attached => return None,
-    };
-    Some((repository.join(".saihai/clients").join(client.as_str()), directory))
-}
-
-/// What is copied into the workspaces of a client's agents.
-pub(crate) fn client_files(repository: &Path, client: Client) -> Vec<String> {
-    let Some((from, directory)) = client_files_source(repository, client) else { return Vec::new() };
-    files_below(&from).iter().map(|file| format!("{directory}/{}", file.display())).collect()
-}
-
-fn files_below(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![PathBuf::new()];
-    while let Some(relative) = open.pop() {
-        for entry in fs::read_dir(directory.join(&relative)).into_iter().flatten().flatten() {
-            let path = relative.join(entry.file_name());
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => open.push(path),
-                Ok(kind) if kind.is_file() => found.push(path),
-                Ok(_) | Err(_) => {}
-            }
+/// The repository's objects are elsewhere now: workspaces that borrow them look there. What an agent has put in the way
+/// of a file of ours is left alone, and its workspace with it.
+pub fn objects_moved(paths: &RunnerPaths, from: &Path, to: &Path) {
+    for entry in fs::read_dir(paths.workspaces()).into_iter().flatten().flatten() {
+        let info = entry.path().join("git/objects/info");
+        let alternates = info.join("alternates");
+        let is_ours = fs::canonicalize(&info).ok()
+            == fs::canonicalize(paths.workspaces())
+                .ok()
+                .map(|root| root.join(entry.file_name()).join("git/objects/info"));
+        let is_file = fs::symlink_metadata(&alternates).is_ok_and(|found| found.is_file());
+        let Some(text) = (is_ours && is_file).then(|| fs::read_to_string(&alternates).ok()).flatten() else { continue };
+        let (from, to) = (from.to_string_lossy(), to.to_string_lossy());
+        let moved: String = text
+            .lines()
+            .map(|line| line.strip_prefix(&*from).map_or_else(|| line.to_owned(), |rest| format!("{to}{rest}")) + "\n")
+            .collect();
+        let aside = info.join("alternates.saihai");
+        let _ = fs::remove_file(&aside);
+        if fs::write(&aside, moved).is_ok() {
+            let _ = fs::rename(&aside, &alternates);
         }
     }
-    found.sort();
-    found
+}
+
+/// Worktrees are no files of the repository that they lie in.
+pub fn exclude_worktrees(exclude_file: &Path) -> Result<(), WorkspaceError> {
+    let lines = fs::read_to_string(exclude_file).unwrap_or_default();
+    if lines.lines().any(|line| line == "/.worktrees/") {
+        return Ok(());
+    }
+    make_directory(exclude_file.parent().unwrap_or(Path::new("/")))?;
+    write(exclude_file, format!("{lines}/.worktrees/\n").as_bytes())
 }
 
 pub(crate) fn make_directory(path: &Path) -> Result<(), WorkspaceError> {

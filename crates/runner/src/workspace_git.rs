@@ -104,7 +104,7 @@ fn reply_file(out: &Path) -> PathBuf {
 }
 
 /// Carries out the request that comes through stdin, in the current directory.
-pub fn run_workspace_request() -> ExitCode {
+pub(crate) fn run_workspace_request() -> ExitCode {
     let run = || -> io::Result<()> {
         let request: WorkspaceRequest = serde_json::from_reader(io::stdin())?;
         let reply = match &request.action {

@@ -23,6 +23,9 @@ pub struct Policy {
     pub read: Vec<PathBuf>,
     /// Read, execute and change.
     pub write: Vec<PathBuf>,
+    /// Directories that are seen through others. Where the system has no overlays, they are not seen.
+    #[serde(default)]
+    pub overlays: Vec<Overlay>,
     /// The TCP ports that may be connected to; `None`: all.
     pub connect: Option<Vec<u16>>,
     /// What it may use of the machine.
@@ -31,6 +34,19 @@ pub struct Policy {
     /// The layers that this system cannot give are left out.
     #[serde(default)]
     pub without: Vec<Layer>,
+}
+
+/// A directory that is seen at another place, where it can be changed without being changed itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overlay {
+    /// What is seen.
+    pub lower: PathBuf,
+    /// Where changes go.
+    pub upper: PathBuf,
+    /// Scratch of the file system, beside `upper`.
+    pub work: PathBuf,
+    /// Where it is seen: in something that may be written to.
+    pub at: PathBuf,
 }
 
 /// What keeps a process to its policy, each by itself.

@@ -10,7 +10,7 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -23,7 +23,7 @@ use rustix::mount::{
 use rustix::process::{chdir, getgid, getuid, pivot_root};
 use rustix::thread::UnshareFlags;
 
-use super::Policy;
+use super::{Overlay, Policy};
 
 /// Mounted on for a moment while the host's root is still the root; it is there on every system.
 const STAGE: &str = "/tmp";
@@ -212,6 +212,9 @@ pub(super) fn enter(policy: &Policy, home: &Path) -> io::Result<()> {
     for path in plan.binds.keys() {
         context(bind(files, path), || format!("cannot show {}", path.display()))?;
     }
+    for overlay in &policy.overlays {
+        show_through(files, overlay);
+    }
     for (path, target) in &plan.links {
         let link = inside(files, path);
         if link.symlink_metadata().is_err() {
@@ -297,6 +300,28 @@ fn bind(files: &Path, path: &Path) -> io::Result<()> {
     // With what is mounted below it: a user may not uncover what such a mount hides.
     mount_bind_recursive(&from, &to)?;
     Ok(())
+}
+
+/// Mounts an overlay. Where that cannot be done, its place is an empty directory, and only time is lost.
+fn show_through(files: &Path, overlay: &Overlay) {
+    let host = |path: &Path| inside(Path::new(HOST), path);
+    let (lower, upper, work) = (host(&overlay.lower), host(&overlay.upper), host(&overlay.work));
+    // They would end the name of a directory there.
+    let is_plain = |path: &Path| !path.as_os_str().as_bytes().iter().any(|byte| b",:\\\"".contains(byte));
+    let at = inside(files, &overlay.at);
+    if ![&lower, &upper, &work].into_iter().all(|path| is_plain(path)) || !at.is_dir() {
+        return;
+    }
+    let directories = format!("lowerdir={},upperdir={},workdir={}", lower.display(), upper.display(), work.display());
+    // An ordinary user's overlay keeps its notes where such a user may write them.
+    let attempts = [format!("{directories},userxattr"), directories];
+    let options = attempts.into_iter().filter_map(|options| CString::new(options).ok());
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    for options in options {
+        if mount("overlay", &at, "overlay", flags, options.as_c_str()).is_ok() {
+            return;
+        }
+    }
 }
 
 /// Makes everything of the host as strict as it has to be, with what is mounted below it.

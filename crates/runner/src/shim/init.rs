@@ -45,7 +45,7 @@ pub(super) enum InitMessage {
 }
 
 /// Starts the client of the plan that comes through stdin, and reaps until it has ended.
-pub fn init() -> ExitCode {
+pub(super) fn init() -> ExitCode {
     let run = || -> io::Result<()> {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let (mut to_shim, mut from_shim) = (socket.try_clone()?, BufReader::new(socket));
@@ -129,7 +129,7 @@ fn start_client(plan: &ShimPlan) -> io::Result<Result<u32, String>> {
 
 /// Confines this process and becomes the client of the plan that comes through stdin. What keeps it from that is written
 /// back; the socket is closed when the client runs.
-pub fn become_confined_client() -> ExitCode {
+pub(super) fn become_confined_client() -> ExitCode {
     let run = || -> io::Result<()> {
         let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let plan: ShimPlan = serde_json::from_reader(BufReader::new(&socket))?;

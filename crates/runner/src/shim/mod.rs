@@ -18,9 +18,21 @@ mod supervise;
 mod time_limits;
 
 pub use handle::{Shim, ShimState, Started, kill_marked};
-pub use init::{become_confined_client, init};
 pub use log::{LogChunk, SessionLog};
 pub use plan::{Durability, ExitRecord, GRACE, ShimPlan, StopReason};
-pub use supervise::supervise;
 
 pub(crate) use plan::{last_call_file, write_whole};
+
+use std::process::ExitCode;
+
+/// Becomes what the runner starts its own program as, if that is what the arguments say. Every program with a runner asks
+/// first: a shim must stay small and have one thread.
+pub fn internal_command(arguments: &[&str]) -> Option<ExitCode> {
+    match arguments {
+        ["shim"] => Some(supervise::supervise()),
+        ["shim", "--init"] => Some(init::init()),
+        ["shim", "--client"] => Some(init::become_confined_client()),
+        ["workspace-git"] => Some(crate::run_workspace_request()),
+        _ => None,
+    }
+}

@@ -167,18 +167,21 @@ fn processes() -> (u64, u64) {
     (threads, memory)
 }
 
-/// The space and number of files below these directories, without following links, up to a number of files.
+/// The space and number of files below these directories, without following links, up to a number of files. What is only
+/// shown there, such as shared caches, is on another file system and nobody's own.
 fn files(directories: &[PathBuf], most: u64) -> (u64, u64) {
     let (mut space, mut count) = (0, 0);
     let mut open: Vec<PathBuf> = directories.iter().filter(|path| path.is_dir()).cloned().collect();
     open.retain(|path| !directories.iter().any(|other| other != path && path.starts_with(other)));
-    while let Some(directory) = open.pop() {
+    let mut open: Vec<_> =
+        open.into_iter().filter_map(|path| path.metadata().ok().map(|found| (path, found.dev()))).collect();
+    while let Some((directory, device)) = open.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let Ok(found) = entry.metadata() else { continue };
             space += found.blocks() * 512;
             count += 1;
-            if found.is_dir() && !is_too_long(&entry.path()) {
-                open.push(entry.path());
+            if found.is_dir() && found.dev() == device && !is_too_long(&entry.path()) {
+                open.push((entry.path(), device));
             }
         }
         if count >= most {

@@ -40,7 +40,7 @@ const LONGEST_MESSAGE: u64 = 16 * 1024;
 const LONGEST_LINE: usize = 1 << 20;
 
 /// Runs the client of the plan that comes through stdin to its end, also if the runner is gone meanwhile.
-pub fn supervise() -> ExitCode {
+pub(super) fn supervise() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -108,7 +108,8 @@ fn isolate() -> io::Result<bool> {
 /// In its own namespace this process may mount. For an ordinary user that right would be lost with the next `exec`, and
 /// `init` needs it once, for a root of its own (R13, F112). It gives it up before the client starts.
 fn keep_right_to_mount() -> io::Result<()> {
-    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
+    // An overlay keeps a directory that nobody may enter, so mounting one overrides modes.
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP | CapabilitySet::DAC_OVERRIDE;
     let mut sets = capabilities(None)?;
     sets.inheritable |= needed;
     set_capabilities(None, sets)?;

@@ -8,13 +8,16 @@ use std::time::Duration;
 use board::{AgentSpec, EndReason, Fact, Isolation, Mode, Rejection, Settings, SpawnId};
 use dispatch::{NewSecret, TaskBrief, WorkOrder, WorkspaceOrder};
 use git::{AsyncGit, branch_ref};
+use tokio_util::sync::CancellationToken;
 
 use super::reporter::FactNumbers;
 use super::{Inner, logins};
+use crate::caches;
 use crate::clients::{self, Assignment};
 use crate::host::policy_in_mode;
 use crate::prompt::{PromptInput, prompt};
 use crate::sandbox::Policy;
+use crate::setup::{SetupError, SetupRun};
 use crate::shim::{Durability, ExitRecord, GRACE, ShimPlan};
 use crate::verify::{VerifyError, WorkspaceSandbox};
 use crate::workspace::{Workspace, WorkspaceError, WorkspaceSpec};
@@ -31,6 +34,8 @@ pub(super) enum LaunchError {
     Merge(#[from] VerifyError),
     #[error(transparent)]
     Client(#[from] clients::CannotLaunch),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     #[error("{0}")]
     Io(#[from] io::Error),
     #[error("{0}")]
@@ -59,6 +64,16 @@ pub(super) struct TaskWorkspace {
     pub(super) base: String,
 }
 
+/// The launch that a workspace is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Launching<'a> {
+    /// Where its files are.
+    pub(super) run: &'a Path,
+    /// The marker of its processes.
+    pub(super) spawn: &'a str,
+    pub(super) cancellation: &'a CancellationToken,
+}
+
 impl Inner {
     /// Makes the workspace, and says how the client is started in it.
     pub(super) async fn prepare(
@@ -66,8 +81,9 @@ impl Inner {
         order: &WorkOrder,
         claimed: &Claimed,
         numbers: &mut FactNumbers,
+        cancellation: &CancellationToken,
     ) -> Result<ShimPlan, ExitRecord> {
-        let plan = self.try_prepare(order, claimed, numbers).await;
+        let plan = self.try_prepare(order, claimed, numbers, cancellation).await;
         plan.map_err(|error| ExitRecord::because(EndReason::LaunchFailed, error.to_string()))
     }
 
@@ -76,6 +92,7 @@ impl Inner {
         order: &WorkOrder,
         claimed: &Claimed,
         numbers: &mut FactNumbers,
+        cancellation: &CancellationToken,
     ) -> Result<ShimPlan, LaunchError> {
         let run = self.host.paths.session(order.session);
         make_private(&run)?;
@@ -85,7 +102,8 @@ impl Inner {
         let (spec, settings) = (&order.agent, &order.settings);
         let (workspace, mut policy) = match order.workspace() {
             Some(needed) => {
-                let TaskWorkspace { workspace, branch, base } = self.task_workspace(&needed, &run).await?;
+                let launching = Launching { run: &run, spawn: claimed.spawn.as_str(), cancellation };
+                let TaskWorkspace { workspace, branch, base } = self.task_workspace(&needed, &launching).await?;
                 self.reporter.report(numbers, Fact::Branch { branch, base }).await;
                 let policy = workspace.policy(&self.host.repository, spec).await?;
                 (workspace.tree, policy)
@@ -117,6 +135,7 @@ impl Inner {
             let _ = fs::copy(file, home.join(file.file_name().unwrap_or_default()));
         }
         self.host.grant_common_access(&mut policy, settings, &toolchains, &[&home, &temporary]);
+        policy.overlays = caches::overlays(&self.host, &home)?;
         policy.execute.extend(launch.readable);
         policy.read.extend(launch.stdin.clone());
         policy.read.extend(launch.files.iter().map(|(path, _)| path.clone()));
@@ -190,7 +209,7 @@ impl Inner {
     pub(super) async fn task_workspace(
         &self,
         order: &WorkspaceOrder,
-        run: &Path,
+        launching: &Launching<'_>,
     ) -> Result<TaskWorkspace, LaunchError> {
         let WorkspaceOrder { agent: spec, task, settings } = order;
         let main = AsyncGit::in_repository(&self.host.repository);
@@ -224,9 +243,26 @@ impl Inner {
             isolation,
         };
         let workspace = Workspace::prepare(&workspace_spec).await?;
+        let setup = SetupRun {
+            host: &self.host,
+            settings,
+            workspace: &workspace,
+            directory: launching.run,
+            spawn: launching.spawn,
+            untouched: !kept,
+            merged: (!kept && start == target).then_some(target.as_str()),
+            cancellation: launching.cancellation,
+        };
+        if let Err(error) = setup.run().await {
+            // What a failed setup has left in a new workspace would pass for the agent's work later.
+            if !kept {
+                crate::gc::remove_workspace(&self.host, &root, isolation).await?;
+            }
+            return Err(error.into());
+        }
         if let Some(Rejection::Conflict { .. }) = task.feedback {
             let sandbox = WorkspaceSandbox { host: &self.host, settings, task: task.id, workspace: &workspace };
-            sandbox.merge_target(run, Author::of(spec), &target).await?;
+            sandbox.merge_target(launching.run, Author::of(spec), &target).await?;
         }
         Ok(TaskWorkspace { workspace, branch, base })
     }

@@ -103,6 +103,8 @@ struct Inner {
     notices: mpsc::UnboundedSender<Notice>,
     /// Tests and merges one candidate at a time (V6).
     merge_turn: tokio::sync::Mutex<()>,
+    /// Makes workspaces for attached agents one at a time.
+    attaching: tokio::sync::Mutex<()>,
 }
 
 impl Runner {
@@ -113,7 +115,14 @@ impl Runner {
     ) -> (Self, mpsc::UnboundedReceiver<Notice>) {
         let (notices, told) = mpsc::unbounded_channel();
         let reporter = Reporter::new(dispatch, notices.clone());
-        let inner = Inner { reporter, host, options, notices, merge_turn: tokio::sync::Mutex::default() };
+        let inner = Inner {
+            reporter,
+            host,
+            options,
+            notices,
+            merge_turn: tokio::sync::Mutex::default(),
+            attaching: tokio::sync::Mutex::default(),
+        };
         (Self { inner: Arc::new(inner) }, told)
     }
 

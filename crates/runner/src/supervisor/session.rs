@@ -61,12 +61,13 @@ pub(super) async fn run(
     let mut numbers = FactNumbers::after(session, generation, 0);
     let claimed = Claimed { spawn: claim.spawn, credential };
     // A launch is never broken off half-way: git would go on in the workspace, or the shim would start the client
-    // although the session is over. What is stopped meanwhile does not start, or is stopped at once.
+    // although the session is over. What is stopped meanwhile does not start, or is stopped at once; only the setup of
+    // a workspace is ended.
     // What a launch needs is not kept while the agent works.
-    let prepared = Box::pin(inner.prepare(&order, &claimed, &mut numbers)).await;
+    let prepared = Box::pin(inner.prepare(&order, &claimed, &mut numbers, &stop_handle.stopped)).await;
     drop((order, claimed));
     let launched = match prepared {
-        Ok(_) if stop_handle.stopped.is_cancelled() => {
+        _ if stop_handle.stopped.is_cancelled() => {
             Err(ExitRecord::because(EndReason::Stopped, "stopped before it ran"))
         }
         Ok(plan) => start(&plan).await,

@@ -10,6 +10,7 @@ use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use super::VerifyError;
+use crate::caches;
 use crate::host::{RunnerHost, SandboxJob};
 use crate::remove::{discard, remove_special_files};
 use crate::sandbox::Policy;
@@ -86,7 +87,8 @@ impl CheckRunner<'_> {
 
     async fn run_one(&self, copy: &VerificationCopy, name: &str, command: &str) -> Result<CheckResult, VerifyError> {
         let toolchains = self.host.toolchains(None, None);
-        let policy = self.policy(&toolchains).await?;
+        let mut policy = self.policy(&toolchains).await?;
+        policy.overlays = caches::overlays(self.host, &copy.home)?;
         let job = SandboxJob {
             spawn: &self.marker,
             directory: &self.directory,

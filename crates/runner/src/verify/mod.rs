@@ -18,9 +18,10 @@ use git::{AsyncGit, GitError, TaskRefs, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use self::candidate::MergeCandidate;
+use crate::client_files::client_files;
 use crate::host::RunnerHost;
 use crate::scope::Patterns;
-use crate::workspace::{Workspace, WorkspaceError, client_files};
+use crate::workspace::{Workspace, WorkspaceError};
 
 pub(crate) use self::checks::{CheckRunner, Tested, outcome};
 pub(crate) use self::fetch::{Fetched, WorkspaceSandbox};
@@ -73,7 +74,7 @@ impl Examiner<'_> {
     pub(crate) fn workspace(&self) -> Workspace {
         let root = self.host.paths.workspace(self.order.task.id);
         let mut workspace = Workspace::at(&root, &self.host.repository, self.order.settings.isolation);
-        workspace.client_files = client_files(&self.host.repository, self.order.agent.client);
+        workspace.client_files = client_files(&self.host.repository, &self.order.agent);
         workspace
     }
 

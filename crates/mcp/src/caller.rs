@@ -1,9 +1,9 @@
-//! Who calls? A session, by its credential; a coordinator, by its token; or nobody known.
+//! Who calls? A session, by its credential; a coordinator or the owner's orchestrator, by its token; or nobody known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use board::{Actor, Board, Command, RefusalReason, Role, SessionId, TokenUse};
+use board::{Actor, Board, Command, Installation, Language, RefusalReason, Role, SessionId, TokenUse};
 use control::{ControlError, Project, Receipt, session_project, token_hash};
 use http::request::Parts;
 use rmcp::model::Extensions;
@@ -35,7 +35,27 @@ impl Bearer {
 pub(crate) enum Caller {
     Nobody,
     Session(CallingSession),
-    Token(Role),
+    Token(CallingToken),
+}
+
+/// A call that comes with a token.
+#[derive(Debug)]
+pub(crate) struct CallingToken {
+    pub(crate) role: Role,
+    /// Whose it is.
+    name: String,
+    /// In which its holder is spoken to.
+    language: Language,
+}
+
+impl CallingToken {
+    /// As whom it changes the board: for the owner, and the record says by whom (M6).
+    pub(crate) fn actor(&self) -> Actor {
+        match self.name.as_str() {
+            "" => Actor::Owner("orchestrator".into()),
+            name => Actor::Owner(format!("{name} (orchestrator)").into()),
+        }
+    }
 }
 
 /// A call that comes from a session, which may be over.
@@ -86,6 +106,19 @@ impl CallingSession {
 }
 
 impl Caller {
+    pub(crate) fn is_orchestrator(&self) -> bool {
+        matches!(self, Self::Token(token) if token.role == Role::Orchestrator)
+    }
+
+    /// The language of the caller's project; where none is known, English.
+    pub(crate) fn language(&self) -> Language {
+        match self {
+            Self::Nobody => Language::En,
+            Self::Session(session) => session.board.settings.language,
+            Self::Token(token) => token.language,
+        }
+    }
+
     /// The caller's connection cannot be lost to strangers any more.
     pub(crate) fn keep_connection(&self, origin: &Origin) {
         let Origin { bearer, connection: Some(connection) } = origin else { return };
@@ -151,7 +184,7 @@ impl McpState {
             (None, Some(_), Some(named)) => Caller::Session(named),
             (None, Some(_), None) => Caller::Nobody,
             (None, None, _) => match bearer {
-                Some(bearer) => self.role_of(bearer).await?.map_or(Caller::Nobody, Caller::Token),
+                Some(bearer) => self.token_of(bearer).await?.map_or(Caller::Nobody, Caller::Token),
                 None => Caller::Nobody,
             },
         })
@@ -165,10 +198,29 @@ impl McpState {
         Ok(found.map(|session| CallingSession::new(project, board, session)))
     }
 
-    async fn role_of(&self, bearer: &Bearer) -> Result<Option<Role>, ControlError> {
+    async fn token_of(&self, bearer: &Bearer) -> Result<Option<CallingToken>, ControlError> {
         let hash = token_hash(bearer.reveal());
         let installation = self.server.installation().newest().await?;
         let known = installation.token(&hash, &[TokenUse::Bearer], self.server.now());
-        Ok(known.map(|token| token.role))
+        let Some(token) = known else { return Ok(None) };
+        let language = match token.role {
+            Role::Orchestrator => self.shared_language(&installation).await?,
+            Role::Owner | Role::Viewer | Role::Runner | Role::Coordinator => Language::En,
+        };
+        Ok(Some(CallingToken { role: token.role, name: token.name.clone(), language }))
+    }
+
+    /// The language of all projects; if they have several, English.
+    async fn shared_language(&self, installation: &Installation) -> Result<Language, ControlError> {
+        let mut shared = None;
+        for id in installation.projects.keys() {
+            let Some(project) = self.server.project(id).await? else { continue };
+            let language = project.board().settings.language;
+            if shared.is_some_and(|shared| shared != language) {
+                return Ok(Language::En);
+            }
+            shared = Some(language);
+        }
+        Ok(shared.unwrap_or(Language::En))
     }
 }

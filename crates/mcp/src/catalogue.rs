@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::tool::{Catalogue, entry};
-use crate::tools::{authentication, chat, coordination, managing, own, tasks};
+use crate::tools::{authentication, chat, coordination, directing, following, managing, own, tasks};
 
 pub(crate) static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::new(vec![
@@ -36,12 +36,21 @@ pub(crate) static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
         entry::<coordination::GetAgentAction>(),
         entry::<coordination::ListActiveProjectsWithAgents>(),
         entry::<coordination::HealthCheck>(),
+        entry::<directing::GetOverview>(),
+        entry::<directing::ExplainTask>(),
+        entry::<directing::CreateTasks>(),
+        entry::<directing::StartTasks>(),
+        entry::<directing::RetryTask>(),
+        entry::<directing::ReviewTask>(),
+        entry::<following::GetDiff>(),
+        entry::<following::GetSessionLog>(),
+        entry::<following::WaitForChanges>(),
     ])
 });
 
 #[cfg(test)]
 mod tests {
-    use board::Tool;
+    use board::{Language, Tool};
     use serde_json::Value;
 
     use super::CATALOGUE;
@@ -79,6 +88,47 @@ mod tests {
         }
         let item = &schema(Tool::CreateTasksBatch)["properties"]["tasks"]["items"];
         assert_eq!(required(item), ["local_id", "title", "description"]);
+    }
+
+    fn is_japanese(text: &str) -> bool {
+        text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
+    }
+
+    /// What a schema says of its arguments.
+    fn descriptions(schema: &Value, found: &mut Vec<String>) {
+        match schema {
+            Value::Object(fields) => {
+                found.extend(fields.get("description").and_then(Value::as_str).map(str::to_owned));
+                fields.values().for_each(|inner| descriptions(inner, found));
+            }
+            Value::Array(items) => items.iter().for_each(|inner| descriptions(inner, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// M2, C5: tools and their arguments are described in both languages.
+    #[test]
+    fn every_tool_and_argument_has_japanese() {
+        for entry in CATALOGUE.all() {
+            for language in [Language::En, Language::Ja] {
+                let tool = entry.shown_with_credential_in(language);
+                let mut said = vec![tool.description.as_ref().expect("it is described").to_string()];
+                descriptions(&tool.schema_as_json_value(), &mut said);
+                let wrong: Vec<_> =
+                    said.iter().filter(|text| is_japanese(text) != (language == Language::Ja)).collect();
+                assert!(wrong.is_empty(), "{} in {language}: {wrong:#?}", entry.tool.as_str());
+            }
+        }
+    }
+
+    /// M2: what a manager may choose is described in both languages.
+    #[test]
+    fn every_choice_of_a_manager_is_described() {
+        let entry = CATALOGUE.find(Tool::SelectAction.as_str()).expect("it is there");
+        for language in [Language::En, Language::Ja] {
+            let about = entry.about.say(language);
+            assert!(board::Choice::ALL.iter().all(|choice| about.contains(choice.as_str())), "{about}");
+        }
     }
 
     /// M5: what is left out of an answer when it is empty is not required of it.

@@ -1,7 +1,7 @@
 //! MCP: the tools by which agents ask and are told.
 //!
 //! [`tool`] says what a tool is, `tools` holds what each one does, by its subject, and [`catalogue`] lists them;
-//! [`caller`] finds out who calls; [`run`] runs one call.
+//! [`caller`] finds out who calls; [`run`] runs one call. [`resources`] is what an orchestrator can read besides.
 
 mod answers;
 mod arguments;
@@ -9,7 +9,9 @@ mod call;
 mod caller;
 mod catalogue;
 mod page;
+mod phrase;
 mod refused;
+mod resources;
 mod run;
 mod tool;
 mod tools;
@@ -18,14 +20,16 @@ use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use axum::Router;
-use board::{AgentId, ProjectId};
+use board::{AgentId, Language, ProjectId};
+use control::ControlError;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams, CompleteResult,
-    ConstString, Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ConstString, DiscoverResult, Extensions, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -36,15 +40,31 @@ use tokio::sync::Semaphore;
 pub use self::page::tools_page;
 
 use self::answers::RenderedNextActions;
-use self::caller::Bearer;
+use self::caller::{Bearer, Caller};
 use self::catalogue::CATALOGUE;
+use self::phrase::{Phrase, phrase};
 use self::tool::Catalogue;
 
 /// A request is text of bounded length; the largest batch of tasks is well below this.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
-const INSTRUCTIONS: &str = "Saihai tells each agent its next step. Call authenticate, then get_next_action; do \
-     exactly what it says and call it again, until it tells you to log out.";
+const INSTRUCTIONS: Phrase = phrase(
+    "Saihai tells each agent its next step. Call authenticate, then get_next_action; do exactly what it says and call it \
+     again, until it tells you to log out.",
+    "Saihai は各エージェントに次の行動を伝えます。authenticate、続いて get_next_action を呼び、指示のとおりに実行して\
+     再び呼んでください。ログアウトを指示されるまで繰り返します。",
+);
+
+const INSTRUCTIONS_TO_ORCHESTRATORS: Phrase = phrase(
+    "You direct agents for the owner of this board; they do the work. Look with \
+     get_overview. Give work with create_tasks and start_tasks, each task assigned to an agent. Follow it with \
+     wait_for_changes; explain_task says why a task stands still. Judge with get_diff and review_task. A task is done \
+     when its work has passed the checks and is merged: believe the board, not what an agent says of itself.",
+    "あなたはこのボードのオーナーに代わってエージェントを指揮します。作業はエージェントが行います。get_overview で状況を確認し、\
+     create_tasks と start_tasks で、エージェントに割り当てたタスクを渡してください。進み具合は wait_for_changes で追い、\
+     進まない理由は explain_task で調べます。get_diff と review_task で判断してください。タスクは、作業がチェックに合格して\
+     マージされたときに完了です。エージェントの自己申告ではなく、ボードを信じてください。",
+);
 
 /// The MCP server. Cheap to clone; every transport uses the same one.
 #[derive(Clone, Debug)]
@@ -120,7 +140,24 @@ impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         let about = Implementation::new("saihai", env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS.say(Language::En))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        let info = self.info_for(&context.extensions).await?;
+        (result.capabilities, result.instructions) = (info.capabilities, info.instructions);
+        Ok(result)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let info = self.info_for(&context.extensions).await?;
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
     }
 
     async fn list_tools(
@@ -128,10 +165,7 @@ impl ServerHandler for Mcp {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let origin = self.state.origin_of(&context.extensions);
-        let caller = self.state.caller(origin.bearer.as_ref(), None).await;
-        let caller = caller.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        caller.keep_connection(&origin);
+        let caller = self.known_caller(&context.extensions).await?;
         let mut result = ListToolsResult::with_all_items(self.state.catalogue.listed(&caller));
         // The list differs by role, so a cache must not share it between callers.
         result.ttl_ms = Some(0);
@@ -172,18 +206,69 @@ impl ServerHandler for Mcp {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        not_here::<ListResourcesRequestMethod, _>()
+        if !self.known_caller(&context.extensions).await?.is_orchestrator() {
+            return not_here::<ListResourcesRequestMethod, _>();
+        }
+        let mut result =
+            ListResourcesResult::with_all_items(resources::list(&self.state.server).await.map_err(broken)?);
+        (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
+        Ok(result)
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        not_here::<ListResourceTemplatesRequestMethod, _>()
+        if !self.known_caller(&context.extensions).await?.is_orchestrator() {
+            return not_here::<ListResourceTemplatesRequestMethod, _>();
+        }
+        let mut result = ListResourceTemplatesResult::with_all_items(resources::templates());
+        (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
+        Ok(result)
     }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.known_caller(&context.extensions).await?.is_orchestrator() {
+            return not_here::<ReadResourceRequestMethod, _>();
+        }
+        let mut result = resources::read(&self.state.server, &request.uri).await?;
+        (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
+        Ok(result.into())
+    }
+}
+
+impl Mcp {
+    /// Who calls, by what came with the request.
+    async fn known_caller(&self, extensions: &Extensions) -> Result<Caller, ErrorData> {
+        let origin = self.state.origin_of(extensions);
+        let caller = self.state.caller(origin.bearer.as_ref(), None).await.map_err(broken)?;
+        caller.keep_connection(&origin);
+        Ok(caller)
+    }
+
+    /// What this caller is told of the server.
+    async fn info_for(&self, extensions: &Extensions) -> Result<ServerConfig, ErrorData> {
+        let mut info = self.get_info();
+        let caller = self.known_caller(extensions).await?;
+        let mut instructions = INSTRUCTIONS;
+        if caller.is_orchestrator() {
+            info.capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+            instructions = INSTRUCTIONS_TO_ORCHESTRATORS;
+        }
+        info.instructions = Some(instructions.say(caller.language()).into());
+        Ok(info)
+    }
+}
+
+fn broken(error: ControlError) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
 }
 
 fn not_here<M: ConstString, T>() -> Result<T, ErrorData> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use board::Language;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
@@ -12,15 +13,17 @@ use crate::tool::AllowedCaller;
 pub fn tools_page() -> String {
     let mut page = String::from(
         "# The tools\n\nPrinted from the catalogue of the MCP server. `*` marks what is required. Without a session's \
-         credential every tool but `authenticate` and `help` also takes `session_token`. A refusal is a result with \
+         credential every tool but `authenticate` and `help` also takes `session_token`. An \
+         orchestrator's calls also take `project_id`, which is needed if there are several projects. A refusal is a result with \
          `isError` and `{code, message, hint, tools[]}`.\n",
     );
     for entry in CATALOGUE.all() {
-        let who = who(entry.who);
+        let also = if entry.for_orchestrator { ", and the owner's orchestrator" } else { "" };
+        let who = format!("{}{also}", who(entry.who));
         let tool = entry.shown_with_credential();
         let output = tool.output_schema.as_deref();
         let line = |page: &mut String, text: String| writeln!(page, "{text}").expect("a string takes all text");
-        line(&mut page, format!("\n## {}\n\n{} For {who}.\n", entry.tool, entry.about));
+        line(&mut page, format!("\n## {}\n\n{} For {who}.\n", entry.tool, entry.about.say(Language::En)));
         line(&mut page, format!("- arguments: {}", fields(&tool.input_schema)));
         line(&mut page, format!("- result: {}", output.and_then(answer).map_or_else(String::new, fields)));
     }
@@ -37,6 +40,7 @@ fn who(who: AllowedCaller) -> &'static str {
         AllowedCaller::ManagerAtWork => "managers, in the session of their task",
         AllowedCaller::Chat => "chat sessions",
         AllowedCaller::Coordinator => "coordinators, runners and owners, by token",
+        AllowedCaller::Orchestrator => "the owner's orchestrator, by token",
     }
 }
 

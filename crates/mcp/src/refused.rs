@@ -11,12 +11,12 @@ use crate::catalogue::CATALOGUE;
 use crate::tool::AllowedCaller;
 
 pub(crate) fn refused(error: &ControlError, caller: &Caller) -> CallToolResult {
-    let language = language(caller);
+    let language = caller.language();
     let body = match error {
         ControlError::Refused(refusal) => RefusalBody {
             code: refusal.code().as_str(),
             message: refusal.message(language),
-            hint: refusal.hint(language, Audience::Agent),
+            hint: refusal.hint(language, audience(caller)),
             tools: open_calls(refusal, caller),
         },
         ControlError::Store(_) | ControlError::Unreadable { .. } | ControlError::Random(_) | ControlError::Closed => {
@@ -31,11 +31,8 @@ pub(crate) fn refused(error: &ControlError, caller: &Caller) -> CallToolResult {
     CallToolResult::structured_error(serde_json::to_value(body).expect("refusals have string keys only"))
 }
 
-pub(crate) fn language(caller: &Caller) -> Language {
-    match caller {
-        Caller::Session(session) => session.board.settings.language,
-        Caller::Nobody | Caller::Token(_) => Language::En,
-    }
+fn audience(caller: &Caller) -> Audience {
+    if caller.is_orchestrator() { Audience::Orchestrator } else { Audience::Agent }
 }
 
 fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
@@ -50,8 +47,8 @@ fn open_calls(refusal: &Refusal, caller: &Caller) -> Vec<Tool> {
         }
         (Caller::Nobody, _) => Vec::new(),
         (Caller::Token(_), _) => {
-            let coordinators = CATALOGUE.open_to(caller).filter(|entry| entry.who == AllowedCaller::Coordinator);
-            coordinators.map(|entry| entry.tool).collect()
+            let theirs = CATALOGUE.open_to(caller).filter(|entry| entry.who != AllowedCaller::Anyone);
+            theirs.map(|entry| entry.tool).collect()
         }
     }
 }

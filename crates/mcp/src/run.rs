@@ -62,7 +62,8 @@ async fn answer(
     };
     caller.keep_connection(&origin);
     let about = about(&arguments);
-    let call = Call { state: Arc::clone(state), caller: Arc::clone(&caller), bearer: origin.bearer, gone };
+    let project_id = if caller.is_orchestrator() { arguments.remove("project_id") } else { None };
+    let call = Call { state: Arc::clone(state), caller: Arc::clone(&caller), bearer: origin.bearer, project_id, gone };
     let outcome = match found.and_then(|()| admitted(name, &caller)) {
         Ok(entry) => (entry.run)(arguments, call).await,
         Err(error) => Err(error),
@@ -91,7 +92,7 @@ fn admitted(name: &str, caller: &Caller) -> Result<&'static Entry, ControlError>
             return Err(refuse(RefusalReason::FuelSpent(Fuel::Calls)));
         }
     }
-    match (entry.who.admits(caller), caller) {
+    match (entry.admits(caller), caller) {
         (true, _) => Ok(entry),
         (false, Caller::Nobody) => Err(refuse(RefusalReason::NotAuthenticated)),
         (false, Caller::Session(_) | Caller::Token(_)) => Err(refuse(RefusalReason::NotYourTool(entry.tool))),

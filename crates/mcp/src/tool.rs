@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use board::{Hierarchy, Purpose, Role, Tool};
+use board::{Hierarchy, Language, Purpose, Role, Tool};
 use control::ControlError;
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::model::{CallToolResult, JsonObject, ToolAnnotations};
@@ -14,6 +14,7 @@ use crate::answers::IntoToolResult;
 use crate::arguments::{input_schema, output_schema, read};
 use crate::call::Call;
 use crate::caller::{Caller, CallingSession};
+use crate::phrase::{Phrase, describe_in_japanese, phrase};
 
 /// Whose a tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +29,18 @@ pub(crate) enum AllowedCaller {
     ManagerAtWork,
     Chat,
     Coordinator,
+    Orchestrator,
 }
 
 impl AllowedCaller {
     pub(crate) fn admits(self, caller: &Caller) -> bool {
         match (self, caller) {
             (Self::Anyone, _) => true,
-            (Self::Coordinator, Caller::Token(role)) => match role {
+            (Self::Coordinator, Caller::Token(token)) => match token.role {
                 Role::Owner | Role::Runner | Role::Coordinator => true,
-                Role::Viewer => false,
+                Role::Viewer | Role::Orchestrator => false,
             },
-            (Self::Coordinator, Caller::Nobody | Caller::Session(_)) => false,
+            (Self::Orchestrator, Caller::Token(token)) => token.role == Role::Orchestrator,
             (_, Caller::Session(session)) => self.admits_session(session),
             (_, Caller::Nobody | Caller::Token(_)) => false,
         }
@@ -54,7 +56,7 @@ impl AllowedCaller {
             Self::Manager => manager,
             Self::ManagerAtWork => manager && at_work,
             Self::Chat => !at_work,
-            Self::Coordinator => false,
+            Self::Coordinator | Self::Orchestrator => false,
         }
     }
 }
@@ -73,8 +75,10 @@ pub(crate) trait ToolHandler: DeserializeOwned + JsonSchema + Send + 'static {
     const TOOL: Tool;
     const WHO: AllowedCaller;
     const EFFECT: Effect;
-    /// For a language model: what it does and when, in a line.
-    const ABOUT: &'static str;
+    /// The owner's orchestrator has it too.
+    const FOR_ORCHESTRATOR: bool = false;
+    /// For a language model: what it does and when, in a line, in the language of its project.
+    const ABOUT: Phrase;
     type Answer: IntoToolResult + JsonSchema + Send;
 
     fn run(self, call: Call) -> impl Future<Output = Result<Self::Answer, ControlError>> + Send;
@@ -87,37 +91,55 @@ pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) who: AllowedCaller,
     pub(crate) effect: Effect,
-    pub(crate) about: &'static str,
+    pub(crate) about: Phrase,
     pub(crate) run: Run,
-    /// As it is listed for callers with a credential, and for callers who pass `session_token`.
-    listed: [rmcp::model::Tool; 2],
+    pub(crate) for_orchestrator: bool,
+    english: Listed,
+    japanese: Listed,
+}
+
+/// How a tool is listed.
+struct Listed {
+    with_credential: rmcp::model::Tool,
+    /// For callers who pass `session_token`.
+    naming: rmcp::model::Tool,
+    /// For orchestrators, who pass `project_id`.
+    directing: rmcp::model::Tool,
 }
 
 impl Entry {
+    #[cfg(test)]
+    pub(crate) fn shown_with_credential_in(&self, language: Language) -> &rmcp::model::Tool {
+        &self.listed(language).with_credential
+    }
+
     pub(crate) fn shown_with_credential(&self) -> &rmcp::model::Tool {
-        &self.listed[0]
+        &self.english.with_credential
     }
 
     pub(crate) fn shown_to(&self, caller: &Caller) -> &rmcp::model::Tool {
+        let listed = self.listed(caller.language());
         match caller {
-            Caller::Session(_) | Caller::Token(_) => &self.listed[0],
-            Caller::Nobody => &self.listed[1],
+            caller if caller.is_orchestrator() => &listed.directing,
+            Caller::Session(_) | Caller::Token(_) => &listed.with_credential,
+            Caller::Nobody => &listed.naming,
         }
+    }
+
+    fn listed(&self, language: Language) -> &Listed {
+        match language {
+            Language::En => &self.english,
+            Language::Ja => &self.japanese,
+        }
+    }
+
+    pub(crate) fn admits(&self, caller: &Caller) -> bool {
+        self.who.admits(caller) || (self.for_orchestrator && caller.is_orchestrator())
     }
 }
 
 pub(crate) fn entry<T: ToolHandler>() -> Entry {
-    let with_credential = input_schema::<T>();
-    let mut naming = with_credential.clone();
-    if T::WHO != AllowedCaller::Anyone {
-        name_session(&mut naming);
-    }
     let output = Arc::new(output_schema::<T::Answer>());
-    let tool = |input| {
-        rmcp::model::Tool::new(T::TOOL.as_str(), T::ABOUT, Arc::new(input))
-            .with_raw_output_schema(Arc::clone(&output))
-            .with_annotations(annotations(T::EFFECT))
-    };
     let run: Run = |arguments, call| {
         async move {
             let handle: T = read(arguments)?;
@@ -131,15 +153,39 @@ pub(crate) fn entry<T: ToolHandler>() -> Entry {
         effect: T::EFFECT,
         about: T::ABOUT,
         run,
-        listed: [tool(with_credential), tool(naming)],
+        for_orchestrator: T::FOR_ORCHESTRATOR,
+        english: listed::<T>(Language::En, &output),
+        japanese: listed::<T>(Language::Ja, &output),
     }
 }
 
-fn name_session(schema: &mut JsonObject) {
+const SESSION_TOKEN: Phrase = phrase("from authenticate", "authenticate が返したもの");
+const PROJECT_ID: Phrase = phrase("needed if there are several projects", "プロジェクトが複数ある場合に必要です");
+
+fn listed<T: ToolHandler>(language: Language, output: &Arc<JsonObject>) -> Listed {
+    let mut with_credential = input_schema::<T>();
+    match language {
+        Language::En => {}
+        Language::Ja => describe_in_japanese(&mut with_credential),
+    }
+    let (mut naming, mut directing) = (with_credential.clone(), with_credential.clone());
+    if T::WHO != AllowedCaller::Anyone {
+        add_text(&mut naming, "session_token", SESSION_TOKEN.say(language));
+        add_text(&mut directing, "project_id", PROJECT_ID.say(language));
+    }
+    let tool = |input| {
+        rmcp::model::Tool::new(T::TOOL.as_str(), T::ABOUT.say(language), Arc::new(input))
+            .with_raw_output_schema(Arc::clone(output))
+            .with_annotations(annotations(T::EFFECT))
+    };
+    Listed { with_credential: tool(with_credential), naming: tool(naming), directing: tool(directing) }
+}
+
+/// An argument that is read before the tool's own.
+fn add_text(schema: &mut JsonObject, name: &str, about: &str) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
-        let about = "from authenticate";
-        properties.insert("session_token".into(), json!({ "type": "string", "description": about }));
+        properties.insert(name.into(), json!({ "type": "string", "description": about }));
     }
 }
 
@@ -173,8 +219,8 @@ impl Catalogue {
     /// use, and is refused until they do.
     pub(crate) fn open_to(&self, caller: &Caller) -> impl Iterator<Item = &Entry> {
         self.0.iter().filter(move |entry| match caller {
-            Caller::Nobody => entry.who != AllowedCaller::Coordinator,
-            Caller::Session(_) | Caller::Token(_) => entry.who.admits(caller),
+            Caller::Nobody => !matches!(entry.who, AllowedCaller::Coordinator | AllowedCaller::Orchestrator),
+            Caller::Session(_) | Caller::Token(_) => entry.admits(caller),
         })
     }
 

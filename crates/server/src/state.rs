@@ -8,7 +8,7 @@ use board::{Installation, ProjectId, Session};
 use control::{Control, ControlError, Project, Writer};
 use tokio_util::sync::CancellationToken;
 
-use crate::WorkspaceProvider;
+use crate::{LocalFiles, WorkspaceProvider};
 
 /// One server process, as MCP, API and pages see it.
 #[derive(Debug)]
@@ -20,13 +20,15 @@ pub struct ServerState {
     shutdown: CancellationToken,
     /// Set once there is a runner in this process.
     workspaces: OnceLock<Arc<dyn WorkspaceProvider>>,
+    /// What is on this machine, where this process can read it.
+    local_files: OnceLock<Arc<dyn LocalFiles>>,
 }
 
 impl ServerState {
     pub async fn open(control: Control, shutdown: CancellationToken) -> Result<Arc<Self>, ControlError> {
         let installation = control.installation().await?;
-        let (projects, workspaces) = (RwLock::default(), OnceLock::new());
-        Ok(Arc::new(Self { control, installation, projects, shutdown, workspaces }))
+        let (projects, workspaces, local_files) = (RwLock::default(), OnceLock::new(), OnceLock::new());
+        Ok(Arc::new(Self { control, installation, projects, shutdown, workspaces, local_files }))
     }
 
     pub fn control(&self) -> &Control {
@@ -68,6 +70,15 @@ impl ServerState {
     /// From now on a runner in this process makes workspaces.
     pub fn provide_workspaces(&self, workspaces: Arc<dyn WorkspaceProvider>) {
         let _ = self.workspaces.set(workspaces);
+    }
+
+    /// From now on the output of sessions and the repository can be read.
+    pub fn provide_local_files(&self, local_files: Arc<dyn LocalFiles>) {
+        let _ = self.local_files.set(local_files);
+    }
+
+    pub fn local_files(&self) -> Option<Arc<dyn LocalFiles>> {
+        self.local_files.get().cloned()
     }
 
     pub fn workspaces(&self) -> Option<&dyn WorkspaceProvider> {

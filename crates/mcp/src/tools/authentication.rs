@@ -10,6 +10,7 @@ use crate::McpState;
 use crate::answers::refuse;
 use crate::call::Call;
 use crate::caller::{Caller, CallingSession};
+use crate::phrase::{Phrase, phrase};
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Deserialize, JsonSchema)]
@@ -42,8 +43,11 @@ impl ToolHandler for Authenticate {
     const TOOL: Tool = Tool::Authenticate;
     const WHO: AllowedCaller = AllowedCaller::Anyone;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Call this first. Needs no arguments if you were started by Saihai; otherwise your \
-         agent_id, the project_id if there are several, and the passkey unless your client sends it.";
+    const ABOUT: Phrase = phrase(
+        "Call this first. Needs no arguments if you were started by Saihai; otherwise your \
+         agent_id, the project_id if there are several, and the passkey unless your client sends it.",
+        "最初に呼んでください。Saihai が起動した場合、引数は不要です。それ以外では agent_id、プロジェクトが複数あれば project_id、クライアントが送らない場合は passkey が必要です。",
+    );
     type Answer = Authenticated;
 
     async fn run(self, call: Call) -> Result<Authenticated, ControlError> {
@@ -233,18 +237,34 @@ struct ToolHelp {
     arguments: Option<Value>,
 }
 
+const HOW_TO_GO_ON: Phrase = phrase(
+    "Call get_next_action: it tells you which of these to call. Give tool_name for the arguments.",
+    "get_next_action を呼ぶと、このうちどれを呼ぶかが分かります。引数は tool_name を指定すると分かります。",
+);
+
+/// The same for the owner's own client.
+const WHERE_TO_BEGIN: Phrase = phrase(
+    "Begin with get_overview. Give tool_name for the arguments.",
+    "get_overview から始めてください。引数は tool_name を指定すると分かります。",
+);
+
 impl ToolHandler for Help {
     const TOOL: Tool = Tool::Help;
     const WHO: AllowedCaller = AllowedCaller::Anyone;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "What you may call, and how.";
+    const ABOUT: Phrase = phrase("What you may call, and how.", "呼べるツールとその使い方を返します。");
     type Answer = HelpAnswer;
 
     async fn run(self, call: Call) -> Result<HelpAnswer, ControlError> {
+        let language = call.caller.language();
         let open = call.state.catalogue.open_to(&call.caller);
         let tools: Vec<_> = match &self.tool_name {
             None => open
-                .map(|entry| ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments: None })
+                .map(|entry| ToolHelp {
+                    name: entry.tool.as_str(),
+                    description: entry.about.say(language),
+                    arguments: None,
+                })
                 .collect(),
             Some(name) => {
                 let unknown = || refuse(RefusalReason::NoSuchTool(name.chars().take(80).collect()));
@@ -253,10 +273,10 @@ impl ToolHandler for Help {
                     return Err(refuse(RefusalReason::NotYourTool(entry.tool)));
                 }
                 let arguments = Some(entry.shown_to(&call.caller).schema_as_json_value());
-                vec![ToolHelp { name: entry.tool.as_str(), description: entry.about, arguments }]
+                vec![ToolHelp { name: entry.tool.as_str(), description: entry.about.say(language), arguments }]
             }
         };
-        let message = "Call get_next_action: it tells you which of these to call. Give tool_name for the arguments.";
-        Ok(HelpAnswer { message, tools })
+        let go_on = if call.caller.is_orchestrator() { WHERE_TO_BEGIN } else { HOW_TO_GO_ON };
+        Ok(HelpAnswer { message: go_on.say(language), tools })
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::refuse;
 use crate::arguments::TaskRef;
 use crate::call::Call;
+use crate::phrase::{Phrase, phrase};
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
 use board::wire::Message;
 
@@ -33,7 +34,10 @@ impl ToolHandler for GetPendingMessages {
     const TOOL: Tool = Tool::GetPendingMessages;
     const WHO: AllowedCaller = AllowedCaller::Chat;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "What the owner wrote that you have not read, with what was said before.";
+    const ABOUT: Phrase = phrase(
+        "What the owner wrote that you have not read, with what was said before.",
+        "オーナーからの未読メッセージを、それまでの会話とともに返します。",
+    );
     type Answer = Pending;
 
     async fn run(self, call: Call) -> Result<Pending, ControlError> {
@@ -82,7 +86,8 @@ impl ToolHandler for SendMessage {
     const TOOL: Tool = Tool::SendMessage;
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Add;
-    const ABOUT: &'static str = "Write to the owner, at most 4,000 characters.";
+    const ABOUT: Phrase =
+        phrase("Write to the owner, at most 4,000 characters.", "オーナーにメッセージを送ります（4,000 文字まで）。");
     type Answer = Sent;
 
     async fn run(self, call: Call) -> Result<Sent, ControlError> {

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::refuse;
-use crate::call::Call;
+use crate::call::{Call, unknown_project};
+use crate::phrase::{Phrase, phrase};
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,7 +47,10 @@ impl ToolHandler for GetAgentAction {
     const TOOL: Tool = Tool::GetAgentAction;
     const WHO: AllowedCaller = AllowedCaller::Coordinator;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Whether an agent should be started, held or stopped, and why.";
+    const ABOUT: Phrase = phrase(
+        "Whether an agent should be started, held or stopped, and why.",
+        "エージェントを起動、現状維持、停止のどれにすべきかと、その理由を返します。",
+    );
     type Answer = AgentAction;
 
     async fn run(self, call: Call) -> Result<AgentAction, ControlError> {
@@ -59,9 +63,8 @@ impl ToolHandler for GetAgentAction {
 }
 
 async fn project(call: &Call, name: &str) -> Result<Project, ControlError> {
-    let unknown = || refuse(RefusalReason::NoSuchProject(name.chars().take(80).collect()));
-    let id: ProjectId = name.parse().map_err(|_| unknown())?;
-    call.server().project(&id).await?.ok_or_else(unknown)
+    let id: ProjectId = name.parse().map_err(|_| unknown_project(name))?;
+    call.server().project(&id).await?.ok_or_else(|| unknown_project(name))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -84,7 +87,10 @@ impl ToolHandler for ListActiveProjectsWithAgents {
     const TOOL: Tool = Tool::ListActiveProjectsWithAgents;
     const WHO: AllowedCaller = AllowedCaller::Coordinator;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Projects that are not paused, with the agents on their rosters.";
+    const ABOUT: Phrase = phrase(
+        "Projects that are not paused, with the agents on their rosters.",
+        "一時停止していないプロジェクトと、その名簿のエージェントを返します。",
+    );
     type Answer = ActiveProjects;
 
     async fn run(self, call: Call) -> Result<ActiveProjects, ControlError> {
@@ -121,7 +127,8 @@ impl ToolHandler for HealthCheck {
     const TOOL: Tool = Tool::HealthCheck;
     const WHO: AllowedCaller = AllowedCaller::Coordinator;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Whether the server and its store answer.";
+    const ABOUT: Phrase =
+        phrase("Whether the server and its store answer.", "サーバーとストアが応答するかを返します。");
     type Answer = Health;
 
     async fn run(self, call: Call) -> Result<Health, ControlError> {

@@ -12,6 +12,7 @@ use super::tasks::move_task;
 use crate::answers::{Moved, refuse};
 use crate::arguments::{TaskRef, choices, priorities};
 use crate::call::Call;
+use crate::phrase::{Phrase, phrase};
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -33,7 +34,10 @@ impl ToolHandler for SelectAction {
     const TOOL: Tool = Tool::SelectAction;
     const WHO: AllowedCaller = AllowedCaller::ManagerAtWork;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Choose what to do next: start tasks, adjust the plan, or wait for workers.";
+    const ABOUT: Phrase = phrase(
+        "Choose what to do next: start assigns and starts subtasks, adjust changes the plan, wait ends this session until something changes.",
+        "次の行動を選びます: start はサブタスクの割り当てと開始、adjust は計画の変更、wait は状況が変わるまでの待機です。",
+    );
     type Answer = Selected;
 
     async fn run(self, call: Call) -> Result<Selected, ControlError> {
@@ -64,21 +68,22 @@ pub(crate) struct Assigned {
 impl ToolHandler for AssignTask {
     const TOOL: Tool = Tool::AssignTask;
     const WHO: AllowedCaller = AllowedCaller::Manager;
+    const FOR_ORCHESTRATOR: bool = true;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Give a subtask to one of your subordinates.";
+    const ABOUT: Phrase = phrase("Give a subtask to one of your subordinates.", "サブタスクを部下に割り当てます。");
     type Answer = Assigned;
 
     async fn run(self, call: Call) -> Result<Assigned, ControlError> {
         let task = self.task_id.0;
         let assignee = self.assignee_id.map(agent_id).transpose()?;
-        let receipt = call.session()?.submit(Command::AssignTask { task, assignee, forced: false }).await?;
+        let receipt = call.board_access().await?.submit(Command::AssignTask { task, assignee, forced: false }).await?;
         let task = receipt.after.task(task)?;
         let assignee_id = task.assignee.as_ref().map(ToString::to_string);
         Ok(Assigned { success: true, task_id: task.id, assignee_id, status: task.status.as_str() })
     }
 }
 
-fn agent_id(name: String) -> Result<AgentId, ControlError> {
+pub(super) fn agent_id(name: String) -> Result<AgentId, ControlError> {
     name.parse().map_err(|error: board::BadId| {
         let shown: String = error.text.chars().take(80).collect();
         refuse(RefusalReason::BadArguments(format!("`{shown}` is not {}", error.expected)))
@@ -108,8 +113,10 @@ pub(crate) struct Updated {
 impl ToolHandler for UpdateTask {
     const TOOL: Tool = Tool::UpdateTask;
     const WHO: AllowedCaller = AllowedCaller::Manager;
+    const FOR_ORCHESTRATOR: bool = true;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Change a subtask's title, description or priority.";
+    const ABOUT: Phrase =
+        phrase("Change a subtask's title, description or priority.", "サブタスクの題名、説明、優先度を変更します。");
     type Answer = Updated;
 
     async fn run(self, call: Call) -> Result<Updated, ControlError> {
@@ -119,7 +126,7 @@ impl ToolHandler for UpdateTask {
             return Err(refuse(RefusalReason::BadArguments("give a title, a description or a priority".into())));
         }
         let edit = board::TaskEdit { title, description, priority, ..board::TaskEdit::default() };
-        let receipt = call.session()?.submit(Command::EditTask { task, edit, forced: false }).await?;
+        let receipt = call.board_access().await?.submit(Command::EditTask { task, edit, forced: false }).await?;
         let (before, after) = (receipt.before.task(task)?, receipt.after.task(task)?);
         let changed = [
             ("title", before.title != after.title),
@@ -143,12 +150,16 @@ pub(crate) struct CancelTask {
 impl ToolHandler for CancelTask {
     const TOOL: Tool = Tool::CancelTask;
     const WHO: AllowedCaller = AllowedCaller::Manager;
+    const FOR_ORCHESTRATOR: bool = true;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Cancel a subtask that is no longer needed, and what is below it.";
+    const ABOUT: Phrase = phrase(
+        "Cancel a subtask that is no longer needed, and what is below it.",
+        "不要になったサブタスクを、その下位も含めて中止します。",
+    );
     type Answer = Moved;
 
     async fn run(self, call: Call) -> Result<Moved, ControlError> {
-        move_task(call.session()?, self.task_id.0, Status::Cancelled, Some(self.reason)).await
+        move_task(&call.board_access().await?, self.task_id.0, Status::Cancelled, Some(self.reason)).await
     }
 }
 
@@ -163,11 +174,12 @@ impl ToolHandler for BlockTask {
     const TOOL: Tool = Tool::BlockTask;
     const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Block a subtask that must not go on for now.";
+    const ABOUT: Phrase =
+        phrase("Block a subtask that must not go on for now.", "今は進めてはいけないサブタスクをブロックします。");
     type Answer = Moved;
 
     async fn run(self, call: Call) -> Result<Moved, ControlError> {
-        move_task(call.session()?, self.task_id.0, Status::Blocked, Some(self.reason)).await
+        move_task(&call.board_access().await?, self.task_id.0, Status::Blocked, Some(self.reason)).await
     }
 }
 
@@ -190,13 +202,18 @@ pub(crate) struct Commented {
 impl ToolHandler for CommentTask {
     const TOOL: Tool = Tool::CommentTask;
     const WHO: AllowedCaller = AllowedCaller::Manager;
+    const FOR_ORCHESTRATOR: bool = true;
     const EFFECT: Effect = Effect::Add;
-    const ABOUT: &'static str = "Tell whoever works on a subtask something; it is read before the work goes on.";
+    const ABOUT: Phrase = phrase(
+        "Tell whoever works on a subtask something; it is read before the work goes on.",
+        "サブタスクの担当者に伝えます。作業を続ける前に読まれます。",
+    );
     type Answer = Commented;
 
     async fn run(self, call: Call) -> Result<Commented, ControlError> {
         let task_id = self.task_id.0;
-        let receipt = call.session()?.submit(Command::CommentTask { task: task_id, text: self.text }).await?;
+        let receipt =
+            call.board_access().await?.submit(Command::CommentTask { task: task_id, text: self.text }).await?;
         Ok(Commented { success: true, task_id, message: replies::commented(&receipt.after, task_id) })
     }
 }
@@ -226,7 +243,7 @@ impl ToolHandler for UpdateTaskDependencies {
     const TOOL: Tool = Tool::UpdateTaskDependencies;
     const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Change what a subtask waits for.";
+    const ABOUT: Phrase = phrase("Change what a subtask waits for.", "サブタスクの依存先を変更します。");
     type Answer = Dependencies;
 
     async fn run(self, call: Call) -> Result<Dependencies, ControlError> {
@@ -281,7 +298,10 @@ impl ToolHandler for GetRecentCompletions {
     const TOOL: Tool = Tool::GetRecentCompletions;
     const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Subtasks that were finished of late, with their summaries.";
+    const ABOUT: Phrase = phrase(
+        "Subtasks that were finished of late, with their summaries.",
+        "最近完了したサブタスクとその要約を返します。",
+    );
     type Answer = Completions;
 
     async fn run(self, call: Call) -> Result<Completions, ControlError> {
@@ -326,6 +346,7 @@ struct Subordinate {
     name: String,
     hierarchy_type: &'static str,
     role: String,
+    skills: Vec<String>,
     /// `busy` with a session, or `idle`.
     status: &'static str,
     #[schemars(with = "Vec<String>")]
@@ -339,7 +360,8 @@ impl ToolHandler for ListSubordinates {
     const TOOL: Tool = Tool::ListSubordinates;
     const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Who works for you, on what, and how loaded they are.";
+    const ABOUT: Phrase =
+        phrase("Who works for you, on what, and how loaded they are.", "部下と、その担当タスクや負荷を返します。");
     type Answer = Subordinates;
 
     async fn run(self, call: Call) -> Result<Subordinates, ControlError> {
@@ -352,6 +374,7 @@ impl ToolHandler for ListSubordinates {
                 name: agent.spec.name.clone(),
                 hierarchy_type: agent.spec.hierarchy.as_str(),
                 role: agent.spec.role.clone(),
+                skills: agent.spec.skills.clone(),
                 status: if running.is_empty() { "idle" } else { "busy" },
                 running_tasks: running,
                 load: board.open_tasks(agent.id()).len(),
@@ -373,7 +396,8 @@ impl ToolHandler for GetSubordinateProfile {
     const TOOL: Tool = Tool::GetSubordinateProfile;
     const WHO: AllowedCaller = AllowedCaller::Manager;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "One subordinate: skills, model, scope.";
+    const ABOUT: Phrase =
+        phrase("One subordinate: skills, model, scope.", "部下 1 人のスキル、モデル、範囲を返します。");
     type Answer = Profile;
 
     async fn run(self, call: Call) -> Result<Profile, ControlError> {

@@ -13,6 +13,7 @@ use crate::answers::{Done, RenderedNextAction, TaskInfo};
 use crate::arguments::outcomes;
 use crate::call::Call;
 use crate::caller::CallingSession;
+use crate::phrase::{Phrase, phrase};
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 /// Clients give up on a call after a minute (N2.5).
@@ -29,7 +30,10 @@ impl ToolHandler for GetNextAction {
     const TOOL: Tool = Tool::GetNextAction;
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "What to do next. Do it, then call this again.";
+    const ABOUT: Phrase = phrase(
+        "What to do next. Do it, then call this again.",
+        "次にすることを返します。それを実行してから、もう一度呼んでください。",
+    );
     type Answer = RenderedNextAction;
 
     async fn run(self, call: Call) -> Result<RenderedNextAction, ControlError> {
@@ -85,7 +89,7 @@ impl ToolHandler for ReportModel {
     const TOOL: Tool = Tool::ReportModel;
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Say which model you are.";
+    const ABOUT: Phrase = phrase("Say which model you are.", "自分がどのモデルかを申告します。");
     type Answer = ModelAnswer;
 
     async fn run(self, call: Call) -> Result<ModelAnswer, ControlError> {
@@ -110,7 +114,6 @@ pub(crate) struct Profile {
     pub(crate) name: String,
     pub(crate) hierarchy_type: &'static str,
     pub(crate) role_type: String,
-    /// What its role says, word by word.
     pub(crate) skills: Vec<String>,
     pub(crate) parent: Option<String>,
     pub(crate) model: Option<String>,
@@ -129,13 +132,12 @@ pub(crate) struct ScopeInfo {
 impl Profile {
     pub(crate) fn of(agent: &board::Agent) -> Self {
         let spec = &agent.spec;
-        let skills = spec.role.split([',', '、', '/']).map(str::trim).filter(|skill| !skill.is_empty());
         Self {
             id: spec.id.to_string(),
             name: spec.name.clone(),
             hierarchy_type: spec.hierarchy.as_str(),
             role_type: spec.role.clone(),
-            skills: skills.map(str::to_owned).collect(),
+            skills: spec.skills.clone(),
             parent: spec.parent.as_ref().map(ToString::to_string),
             model: spec.model.clone(),
             max_sessions: spec.max_sessions,
@@ -152,7 +154,8 @@ impl ToolHandler for GetMyProfile {
     const TOOL: Tool = Tool::GetMyProfile;
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Your own roster entry: role, scope, manager.";
+    const ABOUT: Phrase =
+        phrase("Your own roster entry: role, scope, manager.", "名簿にある自分の情報（役割、範囲、上司）を返します。");
     type Answer = Profile;
 
     async fn run(self, call: Call) -> Result<Profile, ControlError> {
@@ -183,8 +186,10 @@ impl ToolHandler for GetMyTask {
     const TOOL: Tool = Tool::GetMyTask;
     const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str =
-        "Your task in full: description, comments, feedback, notes, steps, and what it is judged by.";
+    const ABOUT: Phrase = phrase(
+        "Your task in full: description, comments, feedback, notes, steps, and what it is judged by.",
+        "自分のタスクのすべて（説明、コメント、指摘、記録、ステップ、判定の基準）を返します。",
+    );
     type Answer = MyTask;
 
     async fn run(self, call: Call) -> Result<MyTask, ControlError> {
@@ -227,7 +232,10 @@ impl ToolHandler for ReportCompleted {
     const TOOL: Tool = Tool::ReportCompleted;
     const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Report that your task is finished, failed or blocked. Facts decide if it is done.";
+    const ABOUT: Phrase = phrase(
+        "Report that your task is finished, failed or blocked. Facts decide if it is done.",
+        "自分のタスクの完了、失敗、ブロックを報告します。完了かどうかは事実で決まります。",
+    );
     type Answer = Reported;
 
     async fn run(self, call: Call) -> Result<Reported, ControlError> {
@@ -252,7 +260,10 @@ impl ToolHandler for SaveContext {
     const TOOL: Tool = Tool::SaveContext;
     const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Leave notes for whoever works on your task next.";
+    const ABOUT: Phrase = phrase(
+        "Leave notes for whoever works on your task next.",
+        "次にこのタスクに取り組む人のために記録を残します。",
+    );
     type Answer = Done;
 
     async fn run(self, call: Call) -> Result<Done, ControlError> {
@@ -272,7 +283,10 @@ impl ToolHandler for Logout {
     const TOOL: Tool = Tool::Logout;
     const WHO: AllowedCaller = AllowedCaller::Session;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "End this session. Call it when told to, then stop.";
+    const ABOUT: Phrase = phrase(
+        "End this session. Call it when told to, then stop.",
+        "このセッションを終えます。指示されたら呼び、そこで作業をやめてください。",
+    );
     type Answer = Done;
 
     async fn run(self, call: Call) -> Result<Done, ControlError> {

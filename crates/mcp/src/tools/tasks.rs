@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::answers::refuse;
 use crate::answers::{Moved, TaskInfo};
 use crate::arguments::{TaskRef, priorities, status, status_if_any, statuses, task_types};
-use crate::call::Call;
+use crate::call::{BoardAccess, Call};
 use crate::caller::CallingSession;
+use crate::phrase::{Phrase, phrase};
 use crate::tool::{AllowedCaller, Effect, ToolHandler};
 
 const PAGE: usize = 20;
@@ -47,12 +48,16 @@ pub(crate) struct TaskList {
 impl ToolHandler for ListTasks {
     const TOOL: Tool = Tool::ListTasks;
     const WHO: AllowedCaller = AllowedCaller::Session;
+    const FOR_ORCHESTRATOR: bool = true;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "Tasks of the project; without a filter, the subtasks of your own task.";
+    const ABOUT: Phrase = phrase(
+        "Tasks of the project; without a filter, the subtasks of your own task.",
+        "プロジェクトのタスクを返します。条件がなければ、自分のタスクのサブタスクです。",
+    );
     type Answer = TaskList;
 
     async fn run(self, call: Call) -> Result<TaskList, ControlError> {
-        let session = call.session()?;
+        let access = call.board_access().await?;
         let after = match &self.cursor {
             None => TaskId(0),
             Some(cursor) => cursor.parse().map_err(|_| {
@@ -62,7 +67,7 @@ impl ToolHandler for ListTasks {
                 )))
             })?,
         };
-        let found = self.found(session)?;
+        let found = self.found(&access)?;
         let limit = self.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
         let mut page: Vec<_> =
             found.iter().filter(|task| task.id > after).take(limit + 1).map(|task| TaskItem::from(*task)).collect();
@@ -75,10 +80,13 @@ impl ToolHandler for ListTasks {
 
 impl ListTasks {
     /// Everything that matches, by id. A filter looks at the whole project; without one, a session
-    /// sees the subtasks of its task, and a chat what is not settled.
-    fn found<'a>(&self, session: &'a CallingSession) -> Result<Vec<&'a Task>, ControlError> {
-        let board = &session.board;
-        let own = session.session()?.task();
+    /// sees the subtasks of its task, and a chat or an orchestrator what is not settled.
+    fn found<'a>(&self, access: &'a BoardAccess<'_>) -> Result<Vec<&'a Task>, ControlError> {
+        let board = access.board();
+        let own = match access {
+            BoardAccess::Session(session) => session.session()?.task(),
+            BoardAccess::Orchestrator { .. } => None,
+        };
         let unfiltered = self.status.is_none() && self.assignee_id.is_none() && self.parent_task_id.is_none();
         let parent = match self.parent_task_id {
             Some(TaskRef(id)) => Some(board.task(id)?),
@@ -107,12 +115,17 @@ pub(crate) struct GetTask {
 impl ToolHandler for GetTask {
     const TOOL: Tool = Tool::GetTask;
     const WHO: AllowedCaller = AllowedCaller::Session;
+    const FOR_ORCHESTRATOR: bool = true;
     const EFFECT: Effect = Effect::Read;
-    const ABOUT: &'static str = "One task: notes, reasons, children, last evidence.";
+    const ABOUT: Phrase = phrase(
+        "One task: notes, reasons, children, last evidence.",
+        "1 つのタスク（記録、理由、サブタスク、最後の事実）を返します。",
+    );
     type Answer = TaskInfo;
 
     async fn run(self, call: Call) -> Result<TaskInfo, ControlError> {
-        let board = &call.session()?.board;
+        let access = call.board_access().await?;
+        let board = access.board();
         Ok(TaskInfo::of(board, board.task(self.task_id.0)?))
     }
 }
@@ -144,7 +157,10 @@ impl ToolHandler for CreateTask {
     const TOOL: Tool = Tool::CreateTask;
     const WHO: AllowedCaller = AllowedCaller::Creator;
     const EFFECT: Effect = Effect::Add;
-    const ABOUT: &'static str = "Add one subtask to your task; in a chat, a task that the owner asks for.";
+    const ABOUT: Phrase = phrase(
+        "Add one subtask to your task; in a chat, a task that the owner asks for.",
+        "自分のタスクにサブタスクを 1 つ追加します。チャットでは、オーナーに頼まれたタスクを追加します。",
+    );
     type Answer = Created;
 
     async fn run(self, call: Call) -> Result<Created, ControlError> {
@@ -209,7 +225,10 @@ impl ToolHandler for CreateTasksBatch {
     const TOOL: Tool = Tool::CreateTasksBatch;
     const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Add;
-    const ABOUT: &'static str = "Split your task: create all subtasks in one call, or none.";
+    const ABOUT: Phrase = phrase(
+        "Split your task: create all subtasks in one call, or none.",
+        "自分のタスクを分割します。すべてのサブタスクを 1 回で作成するか、1 件も作成しません。",
+    );
     type Answer = CreatedBatch;
 
     async fn run(self, call: Call) -> Result<CreatedBatch, ControlError> {
@@ -251,7 +270,7 @@ impl NewItem {
     }
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
@@ -295,23 +314,26 @@ impl ToolHandler for UpdateTaskStatus {
     const TOOL: Tool = Tool::UpdateTaskStatus;
     const WHO: AllowedCaller = AllowedCaller::TaskSession;
     const EFFECT: Effect = Effect::Idempotent;
-    const ABOUT: &'static str = "Move a subtask of yours: in_progress, done, todo, blocked, failed, cancelled.";
+    const ABOUT: Phrase = phrase(
+        "Move a subtask of yours: in_progress, done, todo, blocked, failed, cancelled.",
+        "自分のサブタスクの状態を移します: in_progress、done、todo、blocked、failed、cancelled。",
+    );
     type Answer = Moved;
 
     async fn run(self, call: Call) -> Result<Moved, ControlError> {
-        move_task(call.session()?, self.task_id.0, self.status, self.reason).await
+        move_task(&call.board_access().await?, self.task_id.0, self.status, self.reason).await
     }
 }
 
 pub(super) async fn move_task(
-    session: &CallingSession,
+    access: &BoardAccess<'_>,
     task: TaskId,
     to: Status,
     reason: Option<String>,
 ) -> Result<Moved, ControlError> {
     let to = Destination::Status(to);
     let command = Command::MoveTask { task, to, reason: reason.clone(), forced: false, merged: false };
-    let receipt = session.submit(command).await?;
+    let receipt = access.submit(command).await?;
     Ok(Moved {
         success: true,
         task_id: task,

@@ -273,8 +273,8 @@ async fn tasks_are_found() {
     };
     assert_eq!(found("").await, ["tsk_4", "tsk_1", "tsk_2", "tsk_3"], "most urgent first");
     assert_eq!(found("status=in_progress").await, [parent.to_string()]);
-    assert_eq!(found("status=open").await, [child.to_string()]);
-    assert_eq!(found("status=open,backlog").await, ["tsk_4", "tsk_2", "tsk_3"]);
+    assert_eq!(found("status=todo").await, [child.to_string()]);
+    assert_eq!(found("status=open").await, ["tsk_4", "tsk_2", "tsk_3"]);
     assert_eq!(found("assignee=w1").await, [child.to_string()]);
     assert_eq!(found("parent=1").await, [child.to_string()]);
     assert_eq!(found("label=ui").await, ["tsk_3"]);

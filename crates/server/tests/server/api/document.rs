@@ -138,6 +138,9 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
         }
         ("GET", Some("/agents")) => looks(vec!["/agents".into(), "/agents?all=true".into()]),
         ("GET", Some("/agents/{agent}")) => looks(board.agents.keys().map(|id| format!("/agents/{id}")).collect()),
+        ("GET", Some("/agents/{agent}/decisions")) => {
+            looks(board.agents.keys().map(|id| format!("/agents/{id}/decisions")).collect())
+        }
         ("GET", Some("/sessions")) => {
             let queries = ["", "?running=true", "?task=1", "?agent=w1", "?running=true&agent=w2"];
             looks(queries.iter().map(|query| format!("/sessions{query}")).collect())
@@ -151,6 +154,7 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
             let live = board.all_live_sessions().find(|session| session.can_call()).unwrap().id;
             one(&format!("/sessions/{live}/stop"), Value::Null, 200)
         }
+        ("GET", Some("/report")) => looks(vec!["/report".into(), "/report?since=2026-01-01T00:00:00Z".into()]),
         ("GET", Some("/queue")) => one("/queue", Value::Null, 200),
         ("GET", Some("/messages")) => looks(vec!["/messages".into(), "/messages?agent=w2".into()]),
         ("POST", Some("/messages")) => {

@@ -133,6 +133,7 @@ async fn what_is_not_there_is_not_found() {
         format!("{web}/sessions/1/decisions"),
         format!("{web}/sessions?task=9"),
         format!("{web}/agents/ghost"),
+        format!("{web}/agents/ghost/decisions"),
         format!("{web}/agents/a%20b"),
         format!("{web}/memory/none"),
         format!("{web}/memory/..%2F..%2Fetc%2Fpasswd"),

@@ -154,6 +154,7 @@ fn is_theirs(by: &By<'_>, tool: Tool) -> bool {
             | Tool::SelectAction
     );
     !coordinators
+        && !super::is_for_orchestrators(tool)
         && (manager || !tool.is_managers())
         && (at_work || !works)
         && (!at_work || tool != Tool::GetPendingMessages)

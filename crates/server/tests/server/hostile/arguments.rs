@@ -277,6 +277,19 @@ fn plausible(dice: &mut ChaCha8Rng, prey: &Prey<'_>, tool: Tool) -> Map<String, 
                 put("related_task_id", task(dice, prey));
             }
         }
+        Tool::GetOverview => put("project_id", json!(PROJECTS.choose(dice).unwrap().0)),
+        Tool::ExplainTask | Tool::RetryTask | Tool::GetDiff => put("task_id", task(dice, prey)),
+        Tool::CreateTasks => {
+            put("tasks", json!([{ "local_id": "1", "title": words(dice), "description": words(dice) }]));
+        }
+        Tool::StartTasks => put("task_ids", json!([task(dice, prey)])),
+        Tool::ReviewTask => {
+            put("task_id", task(dice, prey));
+            put("decision", json!(if maybe(dice) { "approve" } else { "send_back" }));
+            put("reason", words(dice));
+        }
+        Tool::GetSessionLog => put("task_id", task(dice, prey)),
+        Tool::WaitForChanges => put("timeout_seconds", json!(0)),
         Tool::GetAgentAction => {
             put("agent_id", agent(dice, prey));
             put("project_id", json!(PROJECTS.choose(dice).unwrap().0));

@@ -399,7 +399,7 @@ impl Scene<'_> {
             TaskRole::Assignee => own_step || own_task,
             TaskRole::Doer => own_step,
             TaskRole::Blocker => task.block.as_ref().is_some_and(|block| block.by == self.me()),
-            TaskRole::Owner | TaskRole::OwnerMerged | TaskRole::Verdict => false,
+            TaskRole::Owner | TaskRole::OwnerMerged | TaskRole::OwnerByHand | TaskRole::Verdict => false,
         };
         must(rule.by.iter().any(is), format!("{} is not this session's", rule.name))?;
         rule.guards.iter().try_for_each(|guard| self.guarded(task, *guard, rule.name, reason))

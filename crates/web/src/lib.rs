@@ -57,6 +57,7 @@ pub(crate) struct AppState {
 impl Web {
     /// Starts to count events for the metrics.
     pub fn new(server: Arc<ServerState>, local_files: Arc<dyn LocalFiles>) -> Self {
+        server.provide_local_files(Arc::clone(&local_files));
         let counted = metrics::begin(&server);
         let (boards_before, attempts) = (Arc::default(), Arc::default());
         Self { state: AppState { server, local_files, boards_before, attempts, counted } }

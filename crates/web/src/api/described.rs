@@ -43,6 +43,7 @@ described! {
     ProjectDetail = wire::ProjectDetail,
     RemainingFuel = board::RemainingFuel,
     Repairs = board::Repairs,
+    Report = wire::Report,
     Role = board::Role,
     Session = wire::Session,
     SessionDetail = wire::SessionDetail,

@@ -4,6 +4,7 @@
 //! document is made from the handlers, so none can be missing from it.
 
 mod agents;
+mod decisions;
 mod described;
 mod document;
 mod event_stream;
@@ -14,6 +15,7 @@ mod messages;
 mod page;
 mod projects;
 mod queue;
+mod report;
 mod sessions;
 mod tasks;
 mod tokens;
@@ -39,7 +41,10 @@ pub(super) fn router() -> (Router<AppState>, serde_json::Value) {
         .merge(tasks::router())
         .merge(agents::router())
         .merge(sessions::router())
+        .routes(routes!(decisions::of_session))
+        .routes(routes!(decisions::of_agent))
         .merge(queue::router())
+        .routes(routes!(report::report))
         .merge(messages::router())
         .merge(memory::router())
         .merge(events::router())

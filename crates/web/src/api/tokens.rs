@@ -90,7 +90,7 @@ struct Made {
     name: String,
 }
 
-/// Make a token for a person, a runner or a coordinator
+/// Make a token for a person, a runner, a coordinator or an orchestrator
 #[utoipa::path(
     post, path = "/tokens", tag = "tokens", request_body = New,
     responses((status = 201, body = Made))
@@ -153,7 +153,7 @@ async fn invite(
 ) -> Result<Response, Problem> {
     match new.role {
         Role::Owner | Role::Viewer => {}
-        Role::Runner | Role::Coordinator => {
+        Role::Runner | Role::Coordinator | Role::Orchestrator => {
             return Err(Problem::bad_argument(
                 format!("`{}` is no role for a person.", new.role),
                 "It is owner or viewer; programs get a token with POST /tokens.",
@@ -163,7 +163,7 @@ async fn invite(
     let now = state.server.now();
     let name = match new.role {
         Role::Owner if new.name.is_empty() => person.name.clone(),
-        Role::Owner | Role::Viewer | Role::Runner | Role::Coordinator => new.name,
+        Role::Owner | Role::Viewer | Role::Runner | Role::Coordinator | Role::Orchestrator => new.name,
     };
     let secret = offer_login(state.server.installation(), person.actor(), new.role, name, now).await;
     let secret = secret.map_err(|error| person.problem(&error))?;

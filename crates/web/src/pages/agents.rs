@@ -2,10 +2,11 @@
 
 use askama::Template;
 use axum::extract::State;
-use board::{Action, Agent, AgentId, Board, Timestamp, say_reason, staffing};
+use board::{Action, Agent, AgentId, Board, Staffing, TaskId, Timestamp, say_reason, staffing};
+use serde::Deserialize;
 
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page, refused};
-use super::parts::{Note, TaskLink, of_session};
+use super::parts::{Age, Note, TaskLink, of_session};
 use crate::AppState;
 use crate::person::Person;
 
@@ -24,6 +25,7 @@ struct Row {
     depth: usize,
     rank: &'static str,
     role: String,
+    skills: Vec<String>,
     client: &'static str,
     model: Option<String>,
     active: bool,
@@ -89,6 +91,7 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
             board::Hierarchy::Worker => person.say("worker", "ワーカー"),
         },
         role: agent.spec.role.clone(),
+        skills: agent.spec.skills.clone(),
         client: agent.spec.client.as_str(),
         model: agent.spec.model.clone(),
         active: agent.active,
@@ -110,6 +113,48 @@ struct AgentPage {
     agent: Row,
     definition: String,
     tasks: Vec<TaskLink>,
+    answers: Vec<StaffingAnswer>,
+}
+
+/// What a coordinator or runner was told about the agent.
+#[derive(Debug)]
+struct StaffingAnswer {
+    at: Age,
+    action: &'static str,
+    reason: String,
+    task: Option<TaskId>,
+    times: u64,
+}
+
+/// So many of the newest are shown.
+const ANSWERS: usize = 20;
+
+/// What the trace has of an answer.
+#[derive(Debug, Deserialize)]
+struct TracedAnswer {
+    #[serde(flatten)]
+    staffing: Staffing,
+    #[serde(default = "once")]
+    times: u64,
+}
+
+fn once() -> u64 {
+    1
+}
+
+fn staffing_answer(decision: &control::Decision, now: Timestamp, person: &Person) -> Option<StaffingAnswer> {
+    let TracedAnswer { staffing, times } = serde_json::from_str(&decision.body).ok()?;
+    Some(StaffingAnswer {
+        at: Age { at: Timestamp(decision.at), now },
+        action: match staffing.action {
+            Action::Start => person.say("start", "開始"),
+            Action::NoChange => person.say("hold", "待機"),
+            Action::Stop => person.say("stop", "停止"),
+        },
+        reason: say_reason(staffing.reason, person.language),
+        task: staffing.task(),
+        times,
+    })
 }
 
 pub(super) async fn agent(
@@ -119,11 +164,15 @@ pub(super) async fn agent(
 ) -> Answer {
     let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let agent = open.board.agent(&id).map_err(refused(&person))?;
+    let decisions = open.project.decisions(id.as_str(), u64::MAX, ANSWERS).await;
+    let decisions = decisions.map_err(|error| error_page(&person)(person.problem(&error)))?;
+    let answers = decisions.iter().filter_map(|one| staffing_answer(&one.decision, open.now, &person)).collect();
     let tasks = open.board.open_tasks(&id).into_iter().map(|task| TaskLink::of(task, person.language)).collect();
     page(&AgentPage {
         agent: row(&open.board, agent, 0, open.now, &person),
         definition: board::clean(&definitions::to_yaml(&agent.spec)),
         tasks,
+        answers,
         layout: Layout::new(person, agent.spec.name.clone(), NavItem::Agents, Some(&open)),
     })
 }

@@ -408,7 +408,7 @@ pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestam
         },
         text: said.text,
     };
-    event_lines(board, event, person.language).into_iter().map(line).collect()
+    event_lines(board, event, person.language, |at| at.to_string()).into_iter().map(line).collect()
 }
 
 #[derive(Debug, Template)]

@@ -1,6 +1,5 @@
 //! Sessions: which runs are there, and what is known of each?
 
-mod decisions;
 mod log;
 
 use axum::Json;
@@ -20,12 +19,7 @@ use crate::problem::Problem;
 use board::wire::{Session, SessionDetail};
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(show))
-        .routes(routes!(stop))
-        .routes(routes!(log::log))
-        .routes(routes!(decisions::decisions))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show)).routes(routes!(stop)).routes(routes!(log::log))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use board::{AgentId, Board, Priority, Seq, Status, TaskId};
+use board::{AgentId, Board, Priority, Seq, StatusFilter, TaskId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -23,7 +23,7 @@ use board::wire::Task;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskQuery {
-    /// Only these, with commas between them; `open` means todo.
+    /// Only these, with commas between them; `open` is all that is neither settled nor in progress.
     status: Option<String>,
     /// Only those of this agent.
     #[param(value_type = Option<String>)]
@@ -119,25 +119,27 @@ impl AppState {
 /// What is asked for, read.
 struct Filter<'a> {
     wanted: &'a TaskQuery,
-    statuses: Vec<Status>,
+    statuses: Vec<StatusFilter>,
     search: Search,
 }
 
 impl<'a> Filter<'a> {
     fn new(wanted: &'a TaskQuery) -> Result<Self, Problem> {
-        let statuses = wanted.status.iter().flat_map(|list| list.split(',')).map(|word| Status::parse(word.trim()));
+        let statuses =
+            wanted.status.iter().flat_map(|list| list.split(',')).map(|word| StatusFilter::parse(word.trim()));
         let statuses = statuses.collect::<Result<_, _>>();
-        let statuses = statuses.map_err(|error| {
-            Problem::bad_argument(format!("`status`: {error}"), "Put commas between several; `open` means todo.")
-        })?;
+        let statuses = statuses
+            .map_err(|error| Problem::bad_argument(format!("`status`: {error}"), "Put commas between several."))?;
         let search = Search::new(wanted.q.as_deref().unwrap_or_default());
         Ok(Self { wanted, statuses, search })
     }
 
     fn wants(&self, task: &board::Task) -> bool {
         let TaskQuery { assignee, parent, label, all, .. } = self.wanted;
-        let status =
-            if self.statuses.is_empty() { *all || !task.is_settled() } else { self.statuses.contains(&task.status) };
+        let status = match self.statuses.as_slice() {
+            [] => *all || !task.is_settled(),
+            wanted => wanted.iter().any(|filter| filter.matches(task.status)),
+        };
         status
             && assignee.as_ref().is_none_or(|agent| task.assignee.as_ref() == Some(agent))
             && parent.is_none_or(|parent| task.parent == Some(parent))

@@ -1,11 +1,13 @@
 //! Which words does the command line understand?
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use board::Language;
 use clap::{Args, Parser};
 
 use crate::commands::Command;
+use crate::context::locale_language;
 
 /// Saihai runs a team of AI coding agents on a git repository and decides, from facts only, what
 /// each of them does next and whether its work is done.
@@ -41,10 +43,39 @@ pub(crate) struct Global {
     /// The project, by id or path [default: the repository around the current directory]
     #[arg(long, global = true, value_name = "ID|PATH", help_heading = "Global options")]
     pub(crate) project: Option<String>,
-    /// Language of messages: en or ja [default: the project's, else the locale's]
+    /// Language of messages: en or ja [default: the locale's, else the project's]
     #[arg(long, global = true, value_name = "LANG", help_heading = "Global options")]
     pub(crate) lang: Option<Language>,
     /// Where store, logs and workspaces are [default: $SAIHAI_HOME, else $XDG_DATA_HOME/saihai]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub(crate) home: Option<PathBuf>,
+}
+
+/// The language for what is said of arguments that are not understood yet, or ask for help: that of `--lang`, else the
+/// locale's.
+pub(crate) fn language_before_parsing(arguments: &[OsString]) -> Language {
+    let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
+    let apart = words.iter().position(|word| *word == "--lang").and_then(|at| words.get(at + 1).copied());
+    let joined = || words.iter().find_map(|word| word.strip_prefix("--lang="));
+    let chosen = apart.or_else(joined).and_then(|word| word.parse().ok());
+    chosen.or_else(locale_language).unwrap_or(Language::En)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory as _};
+
+    use super::Cli;
+
+    /// D26: what was broken into lines by hand fits, and is not broken a second time.
+    #[test]
+    fn no_help_is_wrapped_twice() {
+        fn check(command: &Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let long = text.lines().find(|line| line.len() > 100);
+            assert_eq!(long, None, "{}", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
 }

@@ -10,6 +10,7 @@ use control::{
 
 use crate::cli::Global;
 use crate::failure::{CliExit, Failure};
+use crate::project_marker;
 use crate::show::Format;
 
 /// Where a command runs.
@@ -35,12 +36,21 @@ pub(crate) struct OpenProject {
 impl Context {
     pub(crate) fn new(global: Global) -> Result<Self, Failure> {
         let format = Format::of(&global);
+        let language = global.lang.or_else(locale_language).unwrap_or(Language::En);
         let home = global.home.filter(|home| !home.as_os_str().is_empty()).or_else(default_home).ok_or_else(|| {
             Failure::new(
                 CliExit::Configuration,
                 "not_initialised",
-                "There is no home directory to keep the store in.",
-                "Set SAIHAI_HOME to a directory you can write to.",
+                say_in(
+                    language,
+                    "There is no home directory to keep the store in.",
+                    "ストアを置くホームディレクトリがありません。",
+                ),
+                say_in(
+                    language,
+                    "Set SAIHAI_HOME to a directory you can write to.",
+                    "SAIHAI_HOME に書き込み可能なディレクトリを設定してください。",
+                ),
             )
         })?;
         Ok(Self { home, format, project: global.project, chosen_language: global.lang })
@@ -62,27 +72,57 @@ impl Context {
 
     /// The language where no project sets one.
     pub(crate) fn language(&self) -> Language {
-        self.chosen_language.unwrap_or_else(locale_language)
+        self.persons_language().unwrap_or(Language::En)
     }
 
-    /// The language of a project, if no other was asked for.
+    /// The person's language; if nothing says what that is, the project's.
     pub(crate) fn language_of(&self, board: &Board) -> Language {
-        self.chosen_language.unwrap_or(board.settings.language)
+        self.persons_language().unwrap_or(board.settings.language)
+    }
+
+    fn persons_language(&self) -> Option<Language> {
+        self.chosen_language.or_else(locale_language)
+    }
+
+    /// The same context, in the language in which a project was opened.
+    pub(crate) fn speaking(&self, language: Language) -> Self {
+        Self { chosen_language: Some(language), ..self.clone() }
     }
 
     /// The English or the Japanese text, where no project sets the language.
     pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
-        match self.language() {
-            Language::En => en.into(),
-            Language::Ja => ja.into(),
-        }
+        say_in(self.language(), en, ja)
+    }
+
+    pub(crate) fn try_again(&self) -> String {
+        self.say("Try again.", "もう一度実行してください。")
     }
 
     /// Opens the store; creates it if there is none.
     pub(crate) fn control(&self, lifetime: ProcessLifetime) -> Result<Control, Failure> {
-        make_home(&self.home)?;
+        self.make_home()?;
         let control = Control::open_sqlite(&self.store_path(), Arc::new(SystemClock), lifetime);
         control.map_err(|error| Failure::control(error, self.language()))
+    }
+
+    /// The home holds the agents' output and every hash, so only its owner may read it.
+    fn make_home(&self) -> Result<(), Failure> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.home).map_err(|error| {
+            let home = self.home.display();
+            Failure::new(
+                CliExit::Store,
+                "store",
+                self.say(
+                    format!("cannot make the directory {home}: {error}"),
+                    format!("ディレクトリ {home} を作成できません: {error}"),
+                ),
+                self.say(
+                    "Check its permissions, or set SAIHAI_HOME to a directory you can write to.",
+                    "権限を確認するか、SAIHAI_HOME に書き込み可能なディレクトリを設定してください。",
+                ),
+            )
+        })
     }
 
     pub(crate) async fn installation(&self, control: &Control) -> Result<Writer<Installation>, Failure> {
@@ -138,10 +178,30 @@ impl Context {
             }
             None => {
                 let here = std::env::current_dir().unwrap_or_default();
-                project_containing(installation, &here).ok_or_else(|| self.not_initialised(installation))?
+                let moved = || self.moved(installation, &here);
+                let unknown = || moved().unwrap_or_else(|| self.not_initialised(installation));
+                project_containing(installation, &here).ok_or_else(unknown)?
             }
         };
         Ok((found.id.clone(), PathBuf::from(&found.path)))
+    }
+
+    /// This repository was moved, or its project removed: what brings the board back.
+    pub(crate) fn moved(&self, installation: &Installation, directory: &Path) -> Option<Failure> {
+        let project = project_marker::moved_here(installation, directory)?;
+        let (id, path) = (&project.id, &project.path);
+        Some(Failure::new(
+            CliExit::Configuration,
+            "not_initialised",
+            self.say(
+                format!("This is the project `{id}`, which was in {path}."),
+                format!("これは {path} にあったプロジェクト `{id}` です。"),
+            ),
+            self.say(
+                format!("Run `saihai project move {id} .`: its board comes along."),
+                format!("`saihai project move {id} .` を実行してください。ボードも引き継がれます。"),
+            ),
+        ))
     }
 
     fn not_initialised(&self, installation: &Installation) -> Failure {
@@ -208,12 +268,17 @@ impl OpenProject {
         Failure::refused(&refusal, self.language)
     }
 
-    /// The English or the Japanese text, by the project's language.
+    /// The English or the Japanese text, by the person's language, else the project's.
     pub(crate) fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
-        match self.language {
-            Language::En => en.into(),
-            Language::Ja => ja.into(),
-        }
+        say_in(self.language, en, ja)
+    }
+}
+
+/// The English or the Japanese text.
+pub(crate) fn say_in(language: Language, en: impl Into<String>, ja: impl Into<String>) -> String {
+    match language {
+        Language::En => en.into(),
+        Language::Ja => ja.into(),
     }
 }
 
@@ -245,21 +310,9 @@ fn default_home() -> Option<PathBuf> {
     set("SAIHAI_HOME").or_else(|| data().map(|data| data.join("saihai")))
 }
 
-/// The home holds the agents' output and every hash, so only its owner may read it.
-fn make_home(home: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| {
-        Failure::new(
-            CliExit::Store,
-            "store",
-            format!("cannot make the directory {}: {error}", home.display()),
-            "Check its permissions, or set SAIHAI_HOME to a directory you can write to.",
-        )
-    })
-}
-
-pub(crate) fn locale_language() -> Language {
+/// The language that the person's locale names. `C`, `POSIX` and other languages than ours name none.
+pub(crate) fn locale_language() -> Option<Language> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = set("LC_ALL").or_else(|| set("LC_MESSAGES")).or_else(|| set("LANG")).unwrap_or_default();
-    if locale.starts_with("ja") { Language::Ja } else { Language::En }
+    let locale = set("LC_ALL").or_else(|| set("LC_MESSAGES")).or_else(|| set("LANG"))?;
+    locale.split(['_', '.', '@']).next()?.parse().ok()
 }

@@ -9,7 +9,8 @@ use runner::Notice;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::show::Format;
+use crate::context::say_in;
+use crate::show::{Format, local_time};
 use crate::up_process::EventReader;
 
 /// Writes lines with the time, in colour where there is any.
@@ -102,7 +103,7 @@ pub(crate) async fn print_events(
         for (seq, event) in events.read_new().await {
             match format {
                 Format::Text => {
-                    let lines = board::event_lines(&board, &event, language);
+                    let lines = board::event_lines(&board, &event, language, local_time);
                     lines.iter().for_each(|line| writer.write(printer.line(event.at, line)));
                 }
                 Format::Json => writer.write(json!(wire::Event::of(seq, &event)).to_string()),
@@ -138,12 +139,17 @@ fn notice_line(notice: &Notice, language: Language) -> EventLine {
         }
         Notice::Adopted { running, ended } => {
             let text = match language {
-                Language::En => format!("found {running} agents at work, and {ended} that had ended meanwhile"),
+                Language::En => {
+                    let agents = if *running == 1 { "agent" } else { "agents" };
+                    format!("found {running} {agents} at work, and {ended} that had ended meanwhile")
+                }
                 Language::Ja => format!("作業中のエージェント {running} 件を引き継ぎ、{ended} 件は終了していました"),
             };
             (Tone::Plain, text)
         }
-        Notice::Problem(text) => (Tone::Bad, one_line(text)),
+        Notice::Problem(text) => {
+            (Tone::Bad, say_in(language, one_line(text), format!("ランナーの問題: {}", one_line(text))))
+        }
     };
     EventLine { tone, text }
 }

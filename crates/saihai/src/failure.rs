@@ -4,10 +4,13 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use board::{Audience, Code, Language, Refusal};
-use control::{ControlError, StoreError};
+use control::ControlError;
 use definitions::Problems;
 
+use crate::context::say_in;
 use crate::show::{Format, clean};
+use crate::store_trouble;
+use crate::usage_ja;
 
 /// The exit codes of C3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,26 +55,24 @@ impl Failure {
         }
     }
 
-    pub(crate) fn store(error: &StoreError) -> Self {
-        Self::new(CliExit::Store, "store", error.to_string(), error.hint())
-    }
-
     pub(crate) fn control(error: ControlError, language: Language) -> Self {
-        match error {
-            ControlError::Refused(refusal) => Self::refused(&refusal, language),
-            ControlError::Store(error) => Self::store(&error),
-            ControlError::Unreadable { .. } | ControlError::Random(_) | ControlError::Closed => {
-                Self::new(CliExit::Store, "store", error.to_string(), "Run `saihai log verify`.")
-            }
+        if let ControlError::Refused(refusal) = &error {
+            return Self::refused(refusal, language);
         }
+        let (message, hint) = store_trouble::say(&error, language);
+        Self::new(CliExit::Store, "store", message, hint)
     }
 
-    pub(crate) fn definitions(problems: &Problems) -> Self {
+    pub(crate) fn definitions(problems: &Problems, language: Language) -> Self {
         Self::new(
             CliExit::Configuration,
             "bad_configuration",
-            problems.to_string(),
-            "Correct the file and run the command again; nothing was changed.",
+            say_in(language, problems.to_string(), format!("定義に誤りがあります:\n{problems}")),
+            say_in(
+                language,
+                "Correct the file and run the command again; nothing was changed.",
+                "ファイルを直してから、もう一度実行してください。何も変更していません。",
+            ),
         )
     }
 
@@ -127,13 +128,19 @@ fn exit_of(code: Code) -> CliExit {
 }
 
 /// What clap reports: help and version are answers, everything else is a usage error.
-pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error, language: Language, format: Format) -> ExitCode {
     use clap::error::ErrorKind;
+    let json = format == Format::Json;
     let answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if answer || !json {
+    let help = answer || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if answer || (!json && (help || language == Language::En)) {
         // If this cannot be written, there is nowhere left to report it.
         let _ = error.print();
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    if language == Language::Ja {
+        let (message, hint) = usage_ja::say(error);
+        return Failure::new(CliExit::Usage, "usage", message, hint).report(format);
     }
     let text = error.render().to_string();
     let more = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");

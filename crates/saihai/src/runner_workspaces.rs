@@ -40,7 +40,7 @@ impl WorkspaceProvider for RunnerWorkspaces {
             return None;
         }
         let order = dispatch::workspace_order(&board, &board.agents.get(agent)?.spec, board.task(task).ok()?);
-        let made = match self.runner.prepare_workspace(&order).await {
+        let made = match self.runner.prepare_workspace(order).await {
             Ok(made) => made,
             Err(reason) => return Some(Err(reason)),
         };

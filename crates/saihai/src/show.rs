@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
-use board::Timestamp;
+use board::{Language, Timestamp};
 use serde::Serialize;
 
 use crate::cli::Global;
+use crate::context::{locale_language, say_in};
 use crate::failure::Failure;
 
 pub(crate) use board::clean;
@@ -52,12 +53,18 @@ impl Format {
         match written.and_then(|()| out.flush()) {
             // The reader closed the pipe: it has read enough.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => {
-                Err(Failure::failed(format!("cannot write the result: {error}"), "Free some space and try again."))
-            }
+            Err(error) => Err(cannot_write(locale_language().unwrap_or(Language::En), &error)),
             Ok(()) => Ok(()),
         }
     }
+}
+
+/// What is said when the result could not be printed.
+pub(crate) fn cannot_write(language: Language, error: &std::io::Error) -> Failure {
+    Failure::failed(
+        say_in(language, format!("cannot write the result: {error}"), format!("結果を書き出せません: {error}")),
+        say_in(language, "Free some space and try again.", "空きを作ってから、もう一度実行してください。"),
+    )
 }
 
 /// One line `  label   value`; the values of several such lines stand below each other. A character that is not
@@ -65,6 +72,11 @@ impl Format {
 pub(crate) fn field(label: &str, width: usize, value: impl std::fmt::Display) -> String {
     let columns: usize = label.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
     format!("  {label}{:1$}{value}", "", width.saturating_sub(columns).max(1))
+}
+
+/// A number of things, in English: `1 session`, `2 sessions`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {

@@ -1,10 +1,10 @@
 //! What runs in the process of `saihai up`? The server and the runner of a project.
 
 use std::fs::File;
-use std::path::Path;
+
 use std::sync::Arc;
 
-use board::{Event, RunnerId, Sandbox, Seq, TaskId};
+use board::{Event, Language, RunnerId, Sandbox, Seq, TaskId};
 use control::{Control, Follower, LocalDispatch, NewSecret, Project};
 use mcp::Mcp;
 use runner::{AtShutdown, Notice, Options, Runner, RunnerHost, RunnerPaths};
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use web::Web;
 
 use crate::commands::serve::cannot_listen;
-use crate::context::{Context, OpenProject};
+use crate::context::{Context, OpenProject, say_in};
 use crate::failure::{CliExit, Failure, write_stderr};
 use crate::local_files::LocalFilesOnDisk;
 use crate::runner_workspaces::RunnerWorkspaces;
@@ -51,6 +51,7 @@ pub(crate) struct UpProcess {
     pub(crate) notices: mpsc::UnboundedReceiver<Notice>,
     pub(crate) project: Project,
     pub(crate) events: EventReader,
+    language: Language,
     /// Held while it runs.
     _lock: File,
     _registration: Option<ServerRegistration>,
@@ -106,13 +107,13 @@ impl UpProcess {
         open_all_projects(&control, context).await?;
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
         let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
-        let http_server = listen(&server, &paths, &options).await?;
+        let http_server = listen(context, &server, &paths, &options).await?;
         let http_server = with_routes(http_server, &server, &web);
         let _ = std::fs::write(paths.address(), http_server.url());
         let registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
         let host =
             RunnerHost { project: id, began: project.board().began, repository: path, paths, user: current_user() };
-        let dispatch = Arc::new(LocalDispatch::new(project.clone(), runner_id(&context.home)?));
+        let dispatch = Arc::new(LocalDispatch::new(project.clone(), runner_id(context)?));
         let runner_options = Options {
             max_parallel: options.max_parallel,
             disk_floor: options.disk_floor.unwrap_or(Options::DISK_FLOOR),
@@ -132,6 +133,7 @@ impl UpProcess {
             notices,
             project,
             events,
+            language: context.language(),
             _lock: lock,
             _registration: registration,
         })
@@ -147,7 +149,8 @@ impl UpProcess {
         shutdown_signal: impl Future<Output = ()>,
         print_events: impl AsyncFnOnce(EventReader, mpsc::UnboundedReceiver<Notice>),
     ) -> Result<(), Failure> {
-        let Self { server, http_server, runner, notices, events, web: _, project: _, _lock, _registration } = self;
+        let Self { server, http_server, runner, notices, events, language, web: _, project: _, _lock, _registration } =
+            self;
         let shutdown = server.shutdown().clone();
         let stop_runner = CancellationToken::new();
         let mut served = tokio::spawn(http_server.serve());
@@ -175,16 +178,27 @@ impl UpProcess {
         }
         // What is only counted may be lost; a store that does not answer must not keep us here.
         let _ = tokio::time::timeout(SHUTDOWN_GRACE, server.close()).await;
-        let again = "Start it again; nothing is lost.";
         if let Some(error) = server_failed {
-            return Err(Failure::failed(format!("the server ended: {error}"), again));
+            return Err(ended(
+                language,
+                format!("the server ended: {error}"),
+                format!("サーバーが終了しました: {error}"),
+            ));
         }
         match ran {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Failure::failed(error.to_string(), again)),
-            Err(error) => Err(Failure::failed(format!("the runner ended: {error}"), again)),
+            Ok(Err(error)) => Err(ended(language, error.to_string(), format!("ランナーが終了しました: {error}"))),
+            Err(error) => {
+                Err(ended(language, format!("the runner ended: {error}"), format!("ランナーが終了しました: {error}")))
+            }
         }
     }
+}
+
+fn ended(language: Language, en: String, ja: String) -> Failure {
+    let again =
+        say_in(language, "Start it again; nothing is lost.", "もう一度起動してください。失われたものはありません。");
+    Failure::failed(say_in(language, en, ja), again)
 }
 
 /// The user who started this process.
@@ -242,11 +256,13 @@ async fn try_sandbox(context: &Context, wanted: Sandbox) -> Result<(), Failure> 
 
 /// Only one runner may run a project: two would take over each other's agents.
 async fn acquire_runner_lock(context: &Context, paths: &RunnerPaths) -> Result<File, Failure> {
-    let taken = std::fs::create_dir_all(paths.root())
+    // People allow their own clients to work there before the first workspace is made (S7).
+    let taken = std::fs::create_dir_all(paths.workspaces())
         .and_then(|()| File::options().create(true).append(true).open(paths.lock()));
     let file = taken.map_err(|error| {
-        let problem = format!("cannot use {}: {error}", paths.root().display());
-        Failure::new(CliExit::Store, "store", problem, "Check its permissions.")
+        let root = paths.root().display();
+        let problem = context.say(format!("cannot use {root}: {error}"), format!("{root} を使えません: {error}"));
+        Failure::new(CliExit::Store, "store", problem, check_permissions(context))
     })?;
     // After a kill the lock lives on for a moment: a child that was being started has inherited the file.
     for _ in 0..LOCK_ATTEMPTS {
@@ -273,26 +289,42 @@ fn already_running(context: &Context) -> Failure {
     )
 }
 
+fn check_permissions(context: &Context) -> String {
+    context.say("Check its permissions.", "権限を確認してください。")
+}
+
 /// The runner id of this machine. It stays the same, so that a restarted runner adopts its own sessions.
-fn runner_id(home: &Path) -> Result<RunnerId, Failure> {
-    let path = home.join("runner-id");
+fn runner_id(context: &Context) -> Result<RunnerId, Failure> {
+    let path = context.home.join("runner-id");
+    let failed = |error: String| {
+        let message_ja = format!("このマシンのランナー id を作成できません: {error}");
+        Failure::failed(context.say(error, message_ja), context.try_again())
+    };
     if let Some(known) = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
         return Ok(known);
     }
-    let fresh = NewSecret::generate("run").map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
+    let fresh = NewSecret::generate("run").map_err(|error| failed(error.to_string()))?;
     let id = &fresh.reveal()[..16];
     std::fs::write(&path, id).map_err(|error| {
-        Failure::new(CliExit::Store, "store", format!("{}: {error}", path.display()), "Check its permissions.")
+        let path = path.display();
+        let message = context.say(format!("{path}: {error}"), format!("{path} に書き込めません: {error}"));
+        Failure::new(CliExit::Store, "store", message, check_permissions(context))
     })?;
-    id.parse().map_err(|error: board::BadId| Failure::failed(error.to_string(), "Try again."))
+    id.parse().map_err(|error: board::BadId| failed(error.to_string()))
 }
 
 /// Listens where the last server did if possible: agents that are still running know only that address.
-async fn listen(server: &ServerState, paths: &RunnerPaths, options: &UpOptions) -> Result<HttpServer, Failure> {
+async fn listen(
+    context: &Context,
+    server: &ServerState,
+    paths: &RunnerPaths,
+    options: &UpOptions,
+) -> Result<HttpServer, Failure> {
     let open = |listen: Listen| {
         let (shutdown, hosts) = (server.shutdown().clone(), &options.allow_host);
         async move { HttpServer::bind(shutdown, &listen, hosts).await }
     };
+    let failed = |error| cannot_listen(&error, context.language());
     let before = std::fs::read_to_string(paths.address()).ok();
     let before = before.as_deref().and_then(|url| url.trim().strip_prefix("http://"));
     let any_port = match &options.listen {
@@ -311,11 +343,11 @@ async fn listen(server: &ServerState, paths: &RunnerPaths, options: &UpOptions) 
         return Ok(http_server);
     }
     match &options.listen {
-        Some(listen) => open(listen.clone()).await.map_err(|error| cannot_listen(&error)),
+        Some(listen) => open(listen.clone()).await.map_err(failed),
         None => match open(Listen::Tcp(DEFAULT_ADDRESS.to_owned())).await {
             Ok(http_server) => Ok(http_server),
             // Most likely the server of another project has the port.
-            Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(|error| cannot_listen(&error)),
+            Err(_) => open(Listen::Tcp("127.0.0.1:0".to_owned())).await.map_err(failed),
         },
     }
 }

@@ -1,12 +1,14 @@
 //! How do the files of `.saihai/` reach the board? Declaratively: applying them twice changes nothing.
 
-use board::{AgentId, EventKind, Language, Settings};
-use control::NewDefinitions;
+use std::path::Path;
+
+use board::{AgentId, Board, EventKind, Language, Settings};
+use control::{Clock as _, NewDefinitions, SystemClock};
 use definitions::Definitions;
 use git::Git;
 use serde::Serialize;
 
-use crate::context::OpenProject;
+use crate::context::{Context, OpenProject, owner, say_in};
 use crate::failure::{CliExit, Failure};
 
 /// What applying the definitions changed.
@@ -21,44 +23,73 @@ pub(crate) struct Applied {
 }
 
 impl Applied {
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self, language: Language) -> Vec<String> {
         let mut lines = Vec::new();
         if self.settings_changed {
-            lines.push("~ settings".to_owned());
+            lines.push(say_in(language, "~ settings", "~ 設定"));
         }
         lines.extend(self.joined.iter().map(|id| format!("+ {id}")));
         lines.extend(self.changed.iter().map(|id| format!("~ {id}")));
-        lines.extend(self.env_replaced.iter().map(|id| format!("~ {id} (env)")));
+        lines.extend(
+            self.env_replaced.iter().map(|id| say_in(language, format!("~ {id} (env)"), format!("~ {id}（env）"))),
+        );
         lines.extend(self.left.iter().map(|id| format!("- {id}")));
         lines
     }
 }
 
 /// What the files say.
-fn read(opened: &OpenProject) -> Result<NewDefinitions, Failure> {
-    let definitions = Definitions::load(&opened.saihai_dir()).map_err(|problems| Failure::definitions(&problems))?;
-    let (language, branch) = fallback_settings(opened);
-    let settings = definitions.settings.into_settings(opened.id.clone(), language, &branch);
-    check_repository(opened, &settings)?;
+fn read(said_in: Language, root: &Path, board: &Board) -> Result<NewDefinitions, Failure> {
+    let definitions = Definitions::load(&root.join(".saihai"));
+    let definitions = definitions.map_err(|problems| Failure::definitions(&problems, said_in))?;
+    let (language, branch) = fallback_settings(root, board);
+    let settings = definitions.settings.into_settings(board.settings.id.clone(), language, &branch);
+    check_repository(said_in, root, &settings)?;
     Ok(NewDefinitions { settings, agents: definitions.agents, env: definitions.env })
 }
 
+/// Would a new project take the definitions that are in this repository?
+pub(crate) fn check_new(context: &Context, root: &Path) -> Result<(), Failure> {
+    let board = Board::new(Settings::new("new".parse().expect("a project may have this id")));
+    let new = read(context.language(), root, &board)?;
+    let events = board::admit(&board, &owner(), &new.command(), SystemClock.now());
+    events.map(drop).map_err(|refusal| Failure::refused(&refusal, context.language()))
+}
+
 /// What the settings name has to be there.
-fn check_repository(opened: &OpenProject, settings: &Settings) -> Result<(), Failure> {
+fn check_repository(said_in: Language, root: &Path, settings: &Settings) -> Result<(), Failure> {
     let wrong =
-        |message: String, hint: &str| Err(Failure::new(CliExit::Configuration, "bad_configuration", message, hint));
-    let git = Git::for_command_line(&opened.path);
+        |message: String, hint: String| Err(Failure::new(CliExit::Configuration, "bad_configuration", message, hint));
+    let git = Git::for_command_line(root);
     let target = &settings.target_branch;
     // A repository without a commit has no branch yet, only the name of its first one.
     let unborn = git.commit("HEAD").is_none() && git.current_branch().as_ref() == Some(target);
     if git.branch_commit(target).is_none() && !unborn {
-        let hint = "Make the branch, or correct `target_branch` in .saihai/config.yaml; nothing was changed.";
-        return wrong(format!("There is no branch {target} to merge into."), hint);
+        return wrong(
+            say_in(
+                said_in,
+                format!("There is no branch {target} to merge into."),
+                format!("マージ先のブランチ {target} がありません。"),
+            ),
+            say_in(
+                said_in,
+                "Make the branch, or correct `target_branch` in .saihai/config.yaml; nothing was changed.",
+                "ブランチを作成するか、.saihai/config.yaml の `target_branch` を直してください。何も変更していません。",
+            ),
+        );
     }
-    match settings.sandbox_read.iter().find(|path| !opened.path.join(path).exists()) {
+    match settings.sandbox_read.iter().find(|path| !root.join(path).exists()) {
         Some(missing) => wrong(
-            format!("`sandbox.read` names {missing}, which is not there."),
-            "Correct it in .saihai/config.yaml; paths are relative to the repository. Nothing was changed.",
+            say_in(
+                said_in,
+                format!("`sandbox.read` names {missing}, which is not there."),
+                format!("`sandbox.read` の {missing} は存在しません。"),
+            ),
+            say_in(
+                said_in,
+                "Correct it in .saihai/config.yaml; paths are relative to the repository. Nothing was changed.",
+                ".saihai/config.yaml を直してください（パスはリポジトリからの相対）。何も変更していません。",
+            ),
         ),
         None => Ok(()),
     }
@@ -86,17 +117,16 @@ pub(crate) fn check_first_commit(opened: &OpenProject) -> Result<(), Failure> {
 
 /// Language and branch where the files set none. They are chosen at the first apply and then kept, so
 /// that another locale or another checked-out branch changes nothing.
-fn fallback_settings(opened: &OpenProject) -> (Language, String) {
-    let board = opened.board();
+fn fallback_settings(root: &Path, board: &Board) -> (Language, String) {
     if board.seq > 0 {
         return (board.settings.language, board.settings.target_branch.clone());
     }
-    let branch = Git::for_command_line(&opened.path).current_branch().unwrap_or_else(|| "main".into());
-    (crate::context::locale_language(), branch)
+    let branch = Git::for_command_line(root).current_branch().unwrap_or_else(|| "main".into());
+    (crate::context::locale_language().unwrap_or(Language::En), branch)
 }
 
 pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
-    let new = read(opened)?;
+    let new = read(opened.language, &opened.path, &opened.board())?;
     let env = env_changes(opened, &new).await?;
     let receipt = opened.define(&new).await?;
     Ok(changes_in(&receipt.before, &receipt.events, &env))
@@ -104,9 +134,9 @@ pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
 
 /// What would change on the board as it is now; nothing is written.
 pub(crate) async fn preview(opened: &OpenProject) -> Result<Applied, Failure> {
-    let new = read(opened)?;
     let board = opened.board();
-    let events = board::admit(&board, &crate::context::owner(), &new.command(), opened.now());
+    let new = read(opened.language, &opened.path, &board)?;
+    let events = board::admit(&board, &owner(), &new.command(), opened.now());
     let events = events.map_err(|refusal| opened.refusal(refusal))?;
     Ok(changes_in(&board, &events, &env_changes(opened, &new).await?))
 }
@@ -115,7 +145,7 @@ async fn env_changes(opened: &OpenProject, new: &NewDefinitions) -> Result<Vec<A
     opened.project.changed_env(new).await.map_err(|error| opened.failure(error))
 }
 
-fn changes_in(before: &board::Board, events: &[board::Event], env: &[AgentId]) -> Applied {
+fn changes_in(before: &Board, events: &[board::Event], env: &[AgentId]) -> Applied {
     let mut applied = Applied::default();
     for event in events {
         match &event.what {

@@ -17,8 +17,8 @@ use crate::show::{Format, clean};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every line you type is a message; the agent's answers appear as they arrive. Ctrl-D ends the
-chat. A runner starts the agent for it, or you attach the agent by hand. Without a terminal the lines of
-stdin are sent, and the command ends when the agent has answered:
+chat. A runner starts the agent for it, or you attach the agent by hand. Without a terminal the
+lines of stdin are sent, and the command ends when the agent has answered:
   echo \"How far are you?\" | saihai chat lead
 
 With --json every message is one line of JSON.")]

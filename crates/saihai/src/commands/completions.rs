@@ -1,16 +1,20 @@
 //! `saihai completions`: what does the shell complete?
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::completion;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// Print a completion script for a shell
+/// Print the script by which a shell completes commands, ids and names
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  saihai completions bash > ~/.local/share/bash-completion/completions/saihai")]
+#[command(after_help = "\
+The shell asks `saihai` itself, so what it proposes is what there is: tasks with their titles,
+agents, sessions, projects.
+Example:
+  saihai completions bash > ~/.local/share/bash-completion/completions/saihai")]
 pub(crate) struct Completions {
     /// The shell to complete for
     shell: Shell,
@@ -18,11 +22,11 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(self, context: &Context) -> Result<(), Failure> {
-        // Generated into memory first, because clap would panic on a closed pipe.
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "saihai", &mut script);
-        let script = String::from_utf8_lossy(&script).into_owned();
-        let json = json!({ "shell": self.shell.to_string(), "script": script });
+        let shell = self.shell.to_string();
+        let script = completion::script(&shell).ok_or_else(|| {
+            Failure::bad_argument(format!("There is no script for {shell}."), "Choose another shell.")
+        })?;
+        let json = json!({ "shell": shell, "script": script });
         context.format.print(&json, || vec![script.trim_end().to_owned()], || script.clone())
     }
 }

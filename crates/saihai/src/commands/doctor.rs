@@ -9,7 +9,7 @@ use git::Git;
 use runner::{Trial, TrialHost};
 use serde::Serialize;
 
-use crate::context::{Context, OpenProject};
+use crate::context::{Context, OpenProject, say_in};
 use crate::failure::{CliExit, Failure, write_stderr};
 use crate::judging_files;
 use crate::show::{self, Format};
@@ -18,10 +18,11 @@ use crate::uncommitted_definitions;
 /// Check git, the store, the definitions, and what runs in the sandbox: clients, setup and checks
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Runs each client, `dod.setup` and every check in the sandbox, on the target branch in a copy of its own, and names the files
-that they could not see. Changes nothing. Exit code 1 if something does not work.")]
+Runs each client, `workspace.setup`, `dod.setup` and every check in the sandbox, on the target
+branch in a copy of its own, and names the files that they could not see. Changes nothing. Exit
+code 1 if something does not work.")]
 pub(crate) struct Doctor {
-    /// Do not run `dod.setup` and the checks, which may take long
+    /// Do not run the setups and the checks, which may take long
     #[arg(long)]
     skip_checks: bool,
 }
@@ -58,11 +59,20 @@ impl Finding {
 
 impl Doctor {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let mut findings = vec![check_git(), check_sandbox().await];
-        match context.open().await {
+        let opened = context.open().await;
+        let language = opened.as_ref().map_or_else(|_| context.language(), |opened| opened.language);
+        let context = &context.speaking(language);
+        let mut findings = vec![check_git(context), check_sandbox(context).await];
+        match opened {
             Ok(opened) => {
-                findings.push(Finding::ok("store", format!("{} opens", context.store_path().display())));
-                findings.push(Finding::ok("project", format!("{} at {}", opened.id, opened.path.display())));
+                let (store, path) = (context.store_path(), opened.path.display());
+                let store = store.display();
+                findings
+                    .push(Finding::ok("store", opened.say(format!("{store} opens"), format!("{store} を開けます"))));
+                findings.push(Finding::ok(
+                    "project",
+                    opened.say(format!("{} at {path}", opened.id), format!("{}（{path}）", opened.id)),
+                ));
                 findings.extend(check_project(&opened).await);
                 findings.extend(check_sandboxed_programs(&opened, self.skip_checks, context.format).await);
             }
@@ -76,9 +86,9 @@ impl Doctor {
         context.format.print(&findings, ids, || {
             let line = |finding: &Finding| {
                 let mark = match finding.state {
-                    Severity::Ok => "ok     ",
-                    Severity::Warning => "warning",
-                    Severity::Problem => "PROBLEM",
+                    Severity::Ok => say_in(language, "ok     ", "正常"),
+                    Severity::Warning => say_in(language, "warning", "警告"),
+                    Severity::Problem => say_in(language, "PROBLEM", "問題"),
                 };
                 let hint =
                     if finding.hint.is_empty() { String::new() } else { format!("\n          → {}", finding.hint) };
@@ -93,71 +103,115 @@ impl Doctor {
         match problems {
             0 => Ok(()),
             n => Err(Failure::failed(
-                format!("{n} of {} checks found a problem.", findings.len()),
-                "Follow the hints above.",
+                say_in(
+                    language,
+                    format!("{n} of {} checks found a problem.", findings.len()),
+                    format!("{} 件の検査のうち {n} 件で問題が見つかりました。", findings.len()),
+                ),
+                say_in(language, "Follow the hints above.", "上のヒントに従ってください。"),
             )),
         }
     }
 }
 
-fn check_git() -> Finding {
+fn check_git(context: &Context) -> Finding {
     match Git::for_command_line(".").version() {
         Some(version) => Finding::ok("git", version),
-        None => Finding::new("git", Severity::Problem, "git was not found.", "Install git."),
+        None => {
+            let detail = context.say("git was not found.", "git が見つかりません。");
+            let hint = context.say("Install git.", "git をインストールしてください。");
+            Finding::new("git", Severity::Problem, detail, hint)
+        }
     }
 }
 
 /// Tried with a real program, because kernels and containers differ.
-async fn check_sandbox() -> Finding {
+async fn check_sandbox(context: &Context) -> Finding {
     let missing = runner::missing_layers().await;
     if missing.is_empty() {
-        return Finding::ok("sandbox", "agents have a root of their own, with Landlock and seccomp");
+        let detail = context.say(
+            "agents have a root of their own, with Landlock and seccomp",
+            "エージェントは専用のルートで、Landlock と seccomp の下で動きます",
+        );
+        return Finding::ok("sandbox", detail);
     }
     let problems: Vec<_> = missing.iter().map(|(_, problem)| problem.as_str()).collect();
-    let hint = "Agents do not start with `sandbox: strict`. Use Linux 6.2 or newer with user namespaces and Landlock \
-                allowed, or set `sandbox: best_effort` in .saihai/config.yaml to go without what is missing.";
-    Finding::new("sandbox", Severity::Problem, problems.join("; "), hint)
+    let problems = problems.join("; ");
+    let hint = context.say(
+        "Agents do not start with `sandbox: strict`. Use Linux 6.2 or newer with user namespaces and Landlock allowed, or \
+         set `sandbox: best_effort` in .saihai/config.yaml to go without what is missing.",
+        "`sandbox: strict` ではエージェントが起動しません。ユーザー名前空間と Landlock を許可した Linux 6.2 以降を使うか、\
+         .saihai/config.yaml に `sandbox: best_effort` を設定して、足りないものなしで動かしてください。",
+    );
+    let detail = context.say(problems.clone(), format!("使えない隔離機能があります: {problems}"));
+    Finding::new("sandbox", Severity::Problem, detail, hint)
 }
 
 async fn check_project(opened: &OpenProject) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !opened.path.is_dir() {
-        let detail = format!("{} is not there any more.", opened.path.display());
-        findings.push(Finding::new(
-            "repository",
-            Severity::Problem,
-            detail,
+        let path = opened.path.display();
+        let detail = opened.say(format!("{path} is not there any more."), format!("{path} がなくなっています。"));
+        let hint = opened.say(
             "Move it back, or run `saihai init` where it is now.",
-        ));
+            "元に戻すか、今の場所で `saihai init` を実行してください。",
+        );
+        findings.push(Finding::new("repository", Severity::Problem, detail, hint));
         return findings;
     }
     let board = opened.board();
     let target = &board.settings.target_branch;
     findings.push(match Git::for_command_line(&opened.path).branch_commit(target) {
-        Some(commit) => Finding::ok("target", format!("{target} at {}", &commit[..commit.len().min(10)])),
+        Some(commit) => {
+            let commit = &commit[..commit.len().min(10)];
+            Finding::ok("target", opened.say(format!("{target} at {commit}"), format!("{target}（{commit}）")))
+        }
         None => {
-            let hint = "Make a first commit on it, or correct `target_branch` in .saihai/config.yaml.";
-            Finding::new("target", Severity::Problem, format!("There is no branch {target} yet."), hint)
+            let detail = opened
+                .say(format!("There is no branch {target} yet."), format!("ブランチ {target} がまだありません。"));
+            let hint = opened.say(
+                "Make a first commit on it, or correct `target_branch` in .saihai/config.yaml.",
+                "最初のコミットを作成するか、.saihai/config.yaml の `target_branch` を直してください。",
+            );
+            Finding::new("target", Severity::Problem, detail, hint)
         }
     });
+    findings.extend(check_definitions(opened).await);
+    findings
+}
+
+/// Are the definitions applied, committed, and safe from the agents that they judge?
+async fn check_definitions(opened: &OpenProject) -> Vec<Finding> {
+    let mut findings = Vec::new();
     match super::apply_definitions::preview(opened).await {
         Err(failure) => findings.push(Finding::of("definitions", &failure)),
-        Ok(applied) if applied.lines().is_empty() => findings.push(Finding::ok("definitions", "as applied")),
+        Ok(applied) if applied.lines(opened.language).is_empty() => {
+            findings.push(Finding::ok("definitions", opened.say("as applied", "適用済みです")));
+        }
         Ok(applied) => {
-            let detail = format!("not applied yet: {}", applied.lines().join(", "));
-            findings.push(Finding::new("definitions", Severity::Warning, detail, "Run `saihai agent apply`."));
+            let lines = applied.lines(opened.language).join(", ");
+            let detail = opened.say(format!("not applied yet: {lines}"), format!("未適用: {lines}"));
+            let hint = opened.say("Run `saihai agent apply`.", "`saihai agent apply` を実行してください。");
+            findings.push(Finding::new("definitions", Severity::Warning, detail, hint));
         }
     }
     if let Some(warning) = uncommitted_definitions::warning(opened) {
-        let hint = "Run `git add .saihai && git commit`.";
+        let hint =
+            opened.say("Run `git add .saihai && git commit`.", "`git add .saihai && git commit` を実行してください。");
         findings.push(Finding::new("definitions", Severity::Warning, warning, hint));
     }
-    let unprotected = judging_files::unprotected(opened, &board.settings);
+    let unprotected = judging_files::unprotected(opened, &opened.board().settings);
     if !unprotected.is_empty() {
-        let detail = format!("agents may change files that judge their work: {}", unprotected.join(", "));
-        let hint = format!(
-            "Add `{}` to `dod` in .saihai/config.yaml: checks then run with the target's.",
-            judging_files::proposal(&unprotected)
+        let (files, proposal) = (unprotected.join(", "), judging_files::proposal(&unprotected));
+        let detail = opened.say(
+            format!("agents may change files that judge their work: {files}"),
+            format!("作業を判定するファイルをエージェントが変更できます: {files}"),
+        );
+        let hint = opened.say(
+            format!("Add `{proposal}` to `dod` in .saihai/config.yaml: checks then run with the target's."),
+            format!(
+                ".saihai/config.yaml の `dod` に `{proposal}` を追加すると、チェックは対象ブランチのものを使います。"
+            ),
         );
         findings.push(Finding::new("checks", Severity::Warning, detail, hint));
     }
@@ -176,53 +230,95 @@ async fn check_sandboxed_programs(opened: &OpenProject, skip_checks: bool, forma
     let host = match host {
         Ok(host) => host,
         Err(error) => {
-            return vec![Finding::new("sandbox", Severity::Problem, error.to_string(), "Make TMPDIR writable.")];
+            let detail = opened.say(error.to_string(), format!("試す場所を用意できません: {error}"));
+            let hint = opened.say("Make TMPDIR writable.", "TMPDIR に書き込めるようにしてください。");
+            return vec![Finding::new("sandbox", Severity::Problem, detail, hint)];
         }
     };
     let mut findings = Vec::new();
     let programs: BTreeSet<_> = board.agents.values().filter(|a| a.active).filter_map(|a| program(&a.spec)).collect();
     for program in &programs {
-        findings.push(check_client(&host, program).await);
+        findings.push(check_client(opened, &host, program).await);
     }
     let dod = &board.settings.dod;
+    if !skip_checks && let Some(setup) = &board.settings.workspace_setup {
+        if format == Format::Text {
+            let command = &setup.command;
+            write_stderr(&opened.say(
+                format!("Running `{command}` in a new workspace …"),
+                format!("`{command}` を新しい作業コピーで実行しています…"),
+            ));
+        }
+        findings.push(match host.workspace_setup().await {
+            Ok(()) => {
+                let detail = opened.say("succeeds in a new workspace", "新しい作業コピーで成功します");
+                Finding::ok("workspace.setup", detail)
+            }
+            Err(error) => {
+                let detail = opened.say(error.to_string(), format!("新しい作業コピーで失敗します: {error}"));
+                let hint = opened.say(
+                    "Run it yourself in a fresh clone. While it fails, no agent starts.",
+                    "新しいクローンで自分で実行してみてください。失敗する間、エージェントは起動しません。",
+                );
+                Finding::new("workspace.setup", Severity::Problem, detail, hint)
+            }
+        });
+    }
     let names: Vec<_> =
         dod.setup.iter().map(|_| board::SETUP).chain(dod.checks.iter().map(|c| c.name.as_str())).collect();
     if skip_checks || names.is_empty() {
         return findings;
     }
     if format == Format::Text {
-        write_stderr(&format!("Running {} in the sandbox, on {} …", names.join(", "), board.settings.target_branch));
+        let (names, target) = (names.join(", "), &board.settings.target_branch);
+        write_stderr(&opened.say(
+            format!("Running {names} in the sandbox, on {target} …"),
+            format!("{names} を {target} 上のサンドボックスで実行しています…"),
+        ));
     }
     match host.checks().await {
         Ok(trials) => {
-            findings.extend(trials.iter().map(|trial| check_finding(&format!("check {}", trial.name), trial)))
+            findings.extend(trials.iter().map(|trial| check_finding(opened, &format!("check {}", trial.name), trial)))
         }
-        Err(error) => findings.push(Finding::new("checks", Severity::Problem, error.to_string(), "")),
+        Err(error) => {
+            let detail = opened.say(error.to_string(), format!("チェックを実行できません: {error}"));
+            findings.push(Finding::new("checks", Severity::Problem, detail, ""));
+        }
     }
     findings
 }
 
-fn check_finding(what: &str, trial: &Trial) -> Finding {
+fn check_finding(opened: &OpenProject, what: &str, trial: &Trial) -> Finding {
     let does = match trial.outcome {
-        CheckOutcome::Pass => return Finding::ok(what, "passes in the sandbox"),
-        CheckOutcome::Fail => "fails in the sandbox",
-        CheckOutcome::TimedOut => "does not end in time in the sandbox",
-        CheckOutcome::DidNotRun => "does not run in the sandbox",
+        CheckOutcome::Pass => {
+            return Finding::ok(what, opened.say("passes in the sandbox", "サンドボックスで合格します"));
+        }
+        CheckOutcome::Fail => opened.say("fails in the sandbox", "サンドボックスで不合格になります"),
+        CheckOutcome::TimedOut => {
+            opened.say("does not end in time in the sandbox", "サンドボックスで時間内に終わりません")
+        }
+        CheckOutcome::DidNotRun => opened.say("does not run in the sandbox", "サンドボックスで実行できません"),
     };
     let lines: Vec<_> = trial.output.trim().lines().collect();
-    let detail = [&[does], &lines[lines.len().saturating_sub(5)..]].concat().join("\n");
+    let detail = [&[does.as_str()], &lines[lines.len().saturating_sub(5)..]].concat().join("\n");
     if trial.denied.is_empty() {
-        let hint = "Run it yourself on the target branch: does it pass there?";
+        let hint = opened.say(
+            "Run it yourself on the target branch: does it pass there?",
+            "対象ブランチで自分で実行して、合格するか確認してください。",
+        );
         return Finding::new(what, Severity::Warning, detail, hint);
     }
-    Finding::new(what, Severity::Problem, detail, denied_hint(trial))
+    Finding::new(what, Severity::Problem, detail, denied_hint(opened, trial))
 }
 
-fn denied_hint(trial: &Trial) -> String {
+fn denied_hint(opened: &OpenProject, trial: &Trial) -> String {
     let denied: Vec<_> = trial.denied.iter().map(|path| path.display().to_string()).collect();
-    format!(
-        "Not there in the sandbox: {}. Add what it needs to `sandbox.read` in .saihai/config.yaml.",
-        denied.join(", ")
+    let denied = denied.join(", ");
+    opened.say(
+        format!("Not there in the sandbox: {denied}. Add what it needs to `sandbox.read` in .saihai/config.yaml."),
+        format!(
+            "サンドボックスから見えません: {denied}。必要なものを .saihai/config.yaml の `sandbox.read` に追加してください。"
+        ),
     )
 }
 
@@ -239,27 +335,41 @@ fn program(spec: &board::AgentSpec) -> Option<String> {
 }
 
 /// Is it installed, and does it start in the sandbox? A custom command is only searched for, not started.
-async fn check_client(host: &TrialHost, program: &str) -> Finding {
+async fn check_client(opened: &OpenProject, host: &TrialHost, program: &str) -> Finding {
     let Some(path) = find_program(program) else {
-        let hint =
-            format!("Install it, or put it on PATH; agents with it end as launch_failed. Looked for `{program}`.");
-        return Finding::new(program, Severity::Warning, "not found", hint);
+        let hint = opened.say(
+            format!("Install it, or put it on PATH; agents with it end as launch_failed. Looked for `{program}`."),
+            format!(
+                "インストールするか、PATH に入れてください（`{program}` を探しました）。このままではエージェントが起動に失敗します。"
+            ),
+        );
+        return Finding::new(program, Severity::Warning, opened.say("not found", "見つかりません"), hint);
     };
+    let see_why = || opened.say("Run it yourself to see why.", "自分で実行して原因を確認してください。");
     if !matches!(program, "claude" | "codex" | "gemini" | "opencode") {
         return Finding::ok(program, path.display().to_string());
     }
     match host.program(&path).await {
         Ok(trial) if trial.outcome == CheckOutcome::Pass => Finding::ok(program, trial.output),
         Ok(trial) if trial.outcome == CheckOutcome::TimedOut => {
-            let detail = format!("`{program} --version` is not answered in the sandbox");
-            Finding::new(program, Severity::Problem, detail, "Run it yourself to see why.")
+            let detail = opened.say(
+                format!("`{program} --version` is not answered in the sandbox"),
+                format!("サンドボックスで `{program} --version` が応答しません"),
+            );
+            Finding::new(program, Severity::Problem, detail, see_why())
         }
         Ok(trial) => {
-            let detail = format!("`{program} --version` does not work in the sandbox: {}", trial.output);
-            let hint = if trial.denied.is_empty() { "Run it yourself to see why.".into() } else { denied_hint(&trial) };
+            let detail = opened.say(
+                format!("`{program} --version` does not work in the sandbox: {}", trial.output),
+                format!("サンドボックスで `{program} --version` が動きません: {}", trial.output),
+            );
+            let hint = if trial.denied.is_empty() { see_why() } else { denied_hint(opened, &trial) };
             Finding::new(program, Severity::Problem, detail, hint)
         }
-        Err(error) => Finding::new(program, Severity::Problem, error.to_string(), "Run it yourself to see why."),
+        Err(error) => {
+            let detail = opened.say(error.to_string(), format!("サンドボックスで試せません: {error}"));
+            Finding::new(program, Severity::Problem, detail, see_why())
+        }
     }
 }
 

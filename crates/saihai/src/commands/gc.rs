@@ -2,14 +2,14 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use board::Language;
+use board::{Language, say_span};
 use clap::Args;
 use dispatch::Inventory;
-use runner::gc::{GcFinding, Leftover, find, remove};
+use runner::gc::{GcFinding, GcReason, Leftover, find, remove};
 use runner::{RunnerHost, RunnerPaths};
 use serde_json::json;
 
-use crate::context::{Context, OpenProject};
+use crate::context::{Context, OpenProject, say_in};
 use crate::failure::Failure;
 use crate::show::{Format, clean};
 use crate::up_process::current_user;
@@ -18,8 +18,9 @@ use crate::up_process::current_user;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A workspace is removed when its task is done, or failed or was cancelled longer ago than
-`workspaces.keep_failed`; never while it has work that exists nowhere else. A branch is removed when its
-task is done and it is merged. Logs are removed 30 days after the end of their session. It asks first.")]
+`workspaces.keep_failed`; never while it has work that exists nowhere else. A branch is removed
+when its task is done and it is merged. Logs are removed 30 days after the end of their session.
+It asks first.")]
 pub(crate) struct Gc {
     /// Only print what would be removed, and why everything else is kept
     #[arg(long)]
@@ -64,7 +65,7 @@ impl Gc {
             return Ok(());
         }
         Err(Failure::failed(
-            failures.join("; "),
+            opened.say(failures.join("; "), format!("削除できません: {}", failures.join("; "))),
             opened.say("See the reason above, and run it again.", "上の理由を確認し、もう一度実行してください。"),
         ))
     }
@@ -108,7 +109,7 @@ impl Gc {
             (true, false) => opened.say("removed     ", "削除済み"),
             (false, _) => opened.say("keeps       ", "保持    "),
         };
-        clean(&format!("{action} {}: {}", name(opened.language, found), found.reason))
+        clean(&format!("{action} {}: {}", name(opened.language, found), reason(opened.language, &found.reason)))
     }
 
     fn json(&self, found: &GcFinding) -> serde_json::Value {
@@ -119,16 +120,36 @@ impl Gc {
             Leftover::Process { .. } => "process",
         };
         let removed = found.remove && !self.dry_run;
-        json!({ "kind": kind, "name": name(Language::En, found), "remove": found.remove, "removed": removed, "reason": found.reason })
+        json!({ "kind": kind, "name": name(Language::En, found), "remove": found.remove, "removed": removed, "reason": found.reason.to_string() })
     }
+}
+
+fn reason(language: Language, reason: &GcReason) -> String {
+    let ja = match reason {
+        GcReason::OutlivesSession => "セッションは終了しましたが、まだ動いています".to_owned(),
+        GcReason::SessionEnded { ago } => format!("セッションの終了から {}", say_span(*ago, language)),
+        GcReason::UnknownSession => "ボードにないセッションです".to_owned(),
+        GcReason::Unreadable => "git で読めません。中を確認して、自分で削除してください".to_owned(),
+        GcReason::HasSession(task) => format!("{task} のセッションがあります"),
+        GcReason::KeptFor { task, status, age, keep } => {
+            let (age, keep) = (say_span(*age, language), say_span(*keep, language));
+            format!("{task} は {status} になって {age} です（{keep} の間は保持）")
+        }
+        GcReason::NotDone { task, status } => format!("{task} は {status} です"),
+        GcReason::InRepository => "作業はリポジトリにあります".to_owned(),
+        GcReason::NotCommitted { file } => format!("ここにしかない作業があります: {file} が未コミットです"),
+        GcReason::OnlyCommit(commit) => format!("ここにしかない作業があります: コミット {commit}"),
+        GcReason::NotExamined(error) => format!("調べられません: {error}"),
+        GcReason::BranchMoved => "Saihai が残した位置から動いています".to_owned(),
+        GcReason::Merged => "マージ済みです".to_owned(),
+        GcReason::NotInTarget => "対象ブランチに入っていません".to_owned(),
+    };
+    say_in(language, reason.to_string(), ja)
 }
 
 /// For programs it is English in every language (C5).
 fn name(language: Language, found: &GcFinding) -> String {
-    let say = |en: String, ja: String| match language {
-        Language::En => en,
-        Language::Ja => ja,
-    };
+    let say = |en: String, ja: String| say_in(language, en, ja);
     match &found.leftover {
         Leftover::Workspace { task, path } => say(
             format!("workspace of {task} ({})", path.display()),

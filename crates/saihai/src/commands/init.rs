@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{InstallationCommand, ProjectId, RefusalReason, slug};
+use board::{Installation, InstallationCommand, Language, ProjectId, RefusalReason, slug};
 use clap::Args;
-use control::ProcessLifetime;
-use definitions::{ScaffoldOptions, scaffold};
+use control::{ProcessLifetime, Writer};
+use definitions::{ScaffoldError, ScaffoldOptions, scaffold};
 use git::Git;
 use serde_json::json;
 
 use super::apply_definitions;
-use crate::context::{Context, OpenProject, owner};
+use crate::context::{Context, OpenProject, owner, say_in};
 use crate::failure::{CliExit, Failure};
 use crate::judging_files;
+use crate::project_marker;
 use crate::show::clean;
 use crate::uncommitted_definitions;
 
@@ -37,29 +38,36 @@ pub(crate) struct Init {
 impl Init {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let here = std::env::current_dir().map_err(|error| {
-            Failure::failed(format!("cannot tell the current directory: {error}"), "Change to a directory that exists.")
+            Failure::failed(
+                context.say(
+                    format!("cannot tell the current directory: {error}"),
+                    format!("現在のディレクトリが分かりません: {error}"),
+                ),
+                context.say("Change to a directory that exists.", "存在するディレクトリに移動してください。"),
+            )
         })?;
         self.run_in(context, &here).await
     }
 
     pub(crate) async fn run_in(self, context: &Context, directory: &Path) -> Result<(), Failure> {
         let root = repository(context, directory)?;
-        let branch = self.branch(&root)?;
-        let name = self.name(&root)?;
+        let branch = self.branch(context, &root)?;
+        let name = self.name(context, &root)?;
         let options = ScaffoldOptions { name: name.clone(), target_branch: branch, language: context.language() };
-        let written = scaffold(&root.join(".saihai"), &options).map_err(|error| {
-            Failure::failed(
-                format!("cannot write .saihai: {error}"),
-                "Make sure that it is a directory you can write to.",
-            )
-        })?;
+        // Until it is kept, whatever fails below takes it back.
+        let scaffold =
+            scaffold(&root.join(".saihai"), &options).map_err(|error| not_written(context.language(), &error))?;
         // Read before anything is registered: a broken file leaves no half-made project.
         definitions::Definitions::load(&root.join(".saihai")).map_err(|problems| {
-            let hint = "Correct the file and run the command again; nothing was registered.";
-            Failure { hint: hint.into(), ..Failure::definitions(&problems) }
+            let hint = context.say(
+                "Correct the file and run the command again; nothing was registered.",
+                "ファイルを直してから、もう一度実行してください。何も登録していません。",
+            );
+            Failure { hint, ..Failure::definitions(&problems, context.language()) }
         })?;
         let mut opened = register(context, &root, &name).await?;
         let applied = apply_definitions::apply(&opened).await?;
+        let written = scaffold.keep();
         let board = opened.board();
         // Only now is the project's language known.
         opened.language = context.language_of(&board);
@@ -68,8 +76,8 @@ impl Init {
             "agents": board.agents.keys().collect::<Vec<_>>(), "written": written,
         });
         let text = || {
-            let mut lines: Vec<_> = written.iter().map(|path| format!("wrote {}", path.display())).collect();
-            lines.extend(applied.lines());
+            let mut lines: Vec<_> = written.iter().map(|path| wrote(&opened, path)).collect();
+            lines.extend(applied.lines(opened.language));
             lines.extend(self.ignored_options(&opened));
             let unprotected = judging_files::unprotected(&opened, &board.settings);
             if !unprotected.is_empty() {
@@ -90,11 +98,12 @@ impl Init {
         context.format.print(&json, || vec![opened.id.to_string()], text)
     }
 
-    fn name(&self, root: &Path) -> Result<String, Failure> {
+    fn name(&self, context: &Context, root: &Path) -> Result<String, Failure> {
         match &self.name {
-            Some(name) if name.trim().is_empty() || name.chars().any(char::is_control) => {
-                Err(Failure::bad_argument("The name must be one line of text.", "Choose another --name."))
-            }
+            Some(name) if name.trim().is_empty() || name.chars().any(char::is_control) => Err(Failure::bad_argument(
+                context.say("The name must be one line of text.", "名前は 1 行のテキストにしてください。"),
+                another_name(context),
+            )),
             Some(name) => Ok(name.clone()),
             None => Ok(directory_name(root)),
         }
@@ -115,15 +124,21 @@ impl Init {
         name.into_iter().chain(branch).map(|line| clean(&line)).collect()
     }
 
-    fn branch(&self, root: &Path) -> Result<String, Failure> {
+    fn branch(&self, context: &Context, root: &Path) -> Result<String, Failure> {
         let git = Git::for_command_line(root);
         match &self.base_branch {
             Some(branch) if git.branch_commit(branch).is_some() || git.current_branch().as_ref() == Some(branch) => {
                 Ok(branch.clone())
             }
             Some(branch) => Err(Failure::bad_argument(
-                format!("There is no branch `{branch}` in this repository."),
-                format!("Create it first with `git branch {branch}`, or name another with --base-branch."),
+                context.say(
+                    format!("There is no branch `{branch}` in this repository."),
+                    format!("このリポジトリにブランチ `{branch}` はありません。"),
+                ),
+                context.say(
+                    format!("Create it first with `git branch {branch}`, or name another with --base-branch."),
+                    format!("先に `git branch {branch}` で作成するか、--base-branch で別のものを指定してください。"),
+                ),
             )),
             None => Ok(git.current_branch().unwrap_or_else(|| "main".into())),
         }
@@ -133,7 +148,13 @@ impl Init {
 fn repository(context: &Context, directory: &Path) -> Result<PathBuf, Failure> {
     let git = Git::for_command_line(directory);
     if git.version().is_none() {
-        return Err(Failure::failed("git was not found.", "Install git and run the command again."));
+        return Err(Failure::failed(
+            context.say("git was not found.", "git が見つかりません。"),
+            context.say(
+                "Install git and run the command again.",
+                "git をインストールしてから、もう一度実行してください。",
+            ),
+        ));
     }
     if git.run(&["rev-parse", "--is-bare-repository"]).is_ok_and(|answer| answer == "true") {
         return Err(Failure::new(
@@ -163,8 +184,42 @@ fn repository(context: &Context, directory: &Path) -> Result<PathBuf, Failure> {
             ),
         )
     })?;
-    std::fs::canonicalize(&root)
-        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", root.display()), "Check its permissions."))
+    std::fs::canonicalize(&root).map_err(|error| {
+        let root = root.display();
+        Failure::failed(
+            context.say(format!("cannot read {root}: {error}"), format!("{root} を読めません: {error}")),
+            context.say("Check its permissions.", "権限を確認してください。"),
+        )
+    })
+}
+
+fn wrote(opened: &OpenProject, path: &Path) -> String {
+    let path = path.display();
+    opened.say(format!("wrote {path}"), format!("{path} を作成しました"))
+}
+
+fn another_name(context: &Context) -> String {
+    context.say("Choose another --name.", "--name で別の名前を指定してください。")
+}
+
+/// Why the first definitions were not written.
+fn not_written(language: Language, error: &ScaffoldError) -> Failure {
+    let message_ja = match error {
+        ScaffoldError::Link(path) => {
+            format!("{} はシンボリックリンクです。リンク先が他人のものかもしれません。", path.display())
+        }
+        ScaffoldError::NotADirectory(path) => format!("{} はディレクトリではありません。", path.display()),
+        ScaffoldError::Io { path, error } => format!("{} に書き込めません: {error}", path.display()),
+    };
+    let hint_ja = match error {
+        ScaffoldError::Link(_) | ScaffoldError::NotADirectory(_) => {
+            "ディレクトリに置き換えてから、もう一度実行してください。何も変更していません。"
+        }
+        ScaffoldError::Io { .. } => {
+            "ディレクトリに書き込めるようにしてから、もう一度実行してください。何も変更していません。"
+        }
+    };
+    Failure::failed(say_in(language, error.to_string(), message_ja), say_in(language, error.hint(), hint_ja))
 }
 
 fn directory_name(root: &Path) -> String {
@@ -175,26 +230,39 @@ fn directory_name(root: &Path) -> String {
 pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<OpenProject, Failure> {
     let control = context.control(ProcessLifetime::ShortLived)?;
     let installation = context.installation(&control).await?;
-    let path = root
-        .to_str()
-        .ok_or_else(|| Failure::failed("The repository's path is not valid UTF-8.", "Move it to a path that is."))?;
-    if let Some(known) = installation.state().project_at(path) {
+    let path = root.to_str().ok_or_else(|| {
+        Failure::failed(
+            context
+                .say("The repository's path is not valid UTF-8.", "リポジトリのパスが UTF-8 として正しくありません。"),
+            context.say("Move it to a path that is.", "正しいパスに移動してください。"),
+        )
+    })?;
+    let state = installation.state();
+    if let Some(moved) = context.moved(&state, root) {
+        return Err(moved);
+    }
+    if let Some(known) = state.project_at(path) {
+        project_marker::write(known);
         let id = known.id.clone();
         return context.open_project(control, id, root.to_owned()).await;
     }
+    // A registration cannot be taken back, so everything that may fail comes before it.
+    apply_definitions::check_new(context, root)?;
     let base = Some(slug(name)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "project".into());
     for number in 1.. {
         let candidate = if number == 1 { base.clone() } else { format!("{base}-{number}") };
-        let id: ProjectId =
-            candidate.parse().map_err(|error| Failure::bad_argument(format!("{error}"), "Choose another --name."))?;
+        let id: ProjectId = candidate.parse().map_err(|error: board::BadId| {
+            let message_ja = format!("`{candidate}` はプロジェクトの id にできません。");
+            Failure::bad_argument(context.say(error.to_string(), message_ja), another_name(context))
+        })?;
+        set_aside_leftovers(context, &installation, &id).await?;
         let add = InstallationCommand::AddProject { id: id.clone(), path: path.to_owned() };
         match installation.submit(owner(), add).await {
             Ok(receipt) => {
-                if !receipt.events.is_empty() {
-                    set_aside_leftovers(&context.home, &id)?;
-                }
                 // Somebody may have registered the same path meanwhile, under another id.
-                let id = receipt.after.project_at(path).map_or(id, |known| known.id.clone());
+                let known = receipt.after.project_at(path);
+                known.inspect(|known| project_marker::write(known));
+                let id = known.map_or(id, |known| known.id.clone());
                 return context.open_project(control, id, root.to_owned()).await;
             }
             Err(control::ControlError::Refused(refusal)) if matches!(*refusal.0, RefusalReason::ProjectTaken(_)) => {}
@@ -206,17 +274,32 @@ pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Resu
 
 /// A project that is new to the store may have files from a store that was lost: sessions and workspaces under the same
 /// numbers. They are kept under another name, so that nobody takes them for the new ones.
-fn set_aside_leftovers(home: &Path, id: &ProjectId) -> Result<(), Failure> {
-    let left = home.join("projects").join(id.as_str());
+async fn set_aside_leftovers(
+    context: &Context,
+    installation: &Writer<Installation>,
+    id: &ProjectId,
+) -> Result<(), Failure> {
+    let left = context.home.join("projects").join(id.as_str());
     if !left.exists() {
+        return Ok(());
+    }
+    // Looked up only now: whoever has registered the id since has files of its own there.
+    let newest = installation.newest().await.map_err(|error| Failure::control(error, context.language()))?;
+    if newest.project(id).is_some() {
         return Ok(());
     }
     let aside = (1..).map(|number| left.with_file_name(format!("{id}.lost-{number}"))).find(|path| !path.exists());
     let moved = aside.map_or(Ok(()), |aside| std::fs::rename(&left, aside));
     moved.map_err(|error| {
         Failure::failed(
-            format!("cannot move {} aside: {error}", left.display()),
-            "Move or remove it, and run the command again.",
+            context.say(
+                format!("cannot move {} aside: {error}", left.display()),
+                format!("{} を退避できません: {error}", left.display()),
+            ),
+            context.say(
+                "Move or remove it, and run the command again.",
+                "移動または削除してから、もう一度実行してください。",
+            ),
         )
     })
 }

@@ -13,7 +13,8 @@ use crate::running_servers::newest_server;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The link leads to the server that was started last (`saihai up` or `saihai serve`). It is good for
-one login within 30 minutes; the browser stays logged in for 30 days, or until `saihai token revoke`.
+one login within 30 minutes; the browser stays logged in for 30 days, or until
+`saihai token revoke`.
 
 Examples:
   saihai login
@@ -30,7 +31,9 @@ pub(crate) struct Login {
 fn parse_person_role(word: &str) -> Result<Role, String> {
     match word.parse() {
         Ok(role @ (Role::Owner | Role::Viewer)) => Ok(role),
-        Ok(Role::Runner | Role::Coordinator) | Err(_) => Err(format!("`{word}` is not one of: owner, viewer")),
+        Ok(Role::Runner | Role::Coordinator | Role::Orchestrator) | Err(_) => {
+            Err(format!("`{word}` is not one of: owner, viewer"))
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod mcp;
 mod memory;
 mod message;
 mod project;
+mod report;
 pub(crate) mod serve;
 mod session;
 mod task;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     /// The event log: follow, verify, replay
     #[command(subcommand)]
     Log(log::Log),
+    Report(report::Report),
     Gc(gc::Gc),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
@@ -92,6 +94,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Chat(chat) => chat.run(context).await,
         Command::Token(command) => token::run(context, command).await,
         Command::Log(command) => log::run(context, command).await,
+        Command::Report(report) => report.run(context).await,
         Command::Gc(gc) => gc.run(context).await,
         Command::Doctor(doctor) => doctor.run(context).await,
         Command::Completions(completions) => completions.run(context),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use board::Language;
 use clap::Args;
 use control::ProcessLifetime;
 use server::{HttpServer, Listen, ListenError, ServerState};
@@ -9,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use web::Web;
 
-use crate::context::{Context, owner};
+use crate::context::{Context, owner, say_in};
 use crate::failure::{CliExit, Failure, write_stderr};
 use crate::local_files::LocalFilesOnDisk;
 use crate::running_servers::ServerRegistration;
@@ -28,7 +29,8 @@ this installation. Clients on other machines must use a name that --allow-host p
 
 Attach an agent by hand:
   saihai agent passkey coder
-  claude mcp add --transport http saihai http://127.0.0.1:4700/mcp --header \"Authorization: Bearer PASSKEY\"")]
+  claude mcp add --transport http saihai http://127.0.0.1:4700/mcp \\
+    --header \"Authorization: Bearer PASSKEY\"")]
 pub(crate) struct Serve {
     /// Where to listen: HOST:PORT (port 0: any free one) or unix:PATH
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4700")]
@@ -47,7 +49,8 @@ impl Serve {
         let shutdown = server.shutdown().clone();
         let http_server = HttpServer::bind(shutdown.clone(), &self.listen, &self.allow_host).await;
         let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
-        let http_server = with_routes(http_server.map_err(|error| cannot_listen(&error))?, &server, &web);
+        let http_server =
+            with_routes(http_server.map_err(|error| cannot_listen(&error, context.language()))?, &server, &web);
         let _registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
         let signal = shutdown_signal();
         let mcp_url = http_server.mcp_url();
@@ -95,9 +98,10 @@ pub(crate) async fn announce(
         },
     )?;
     if context.format == Format::Text && url.starts_with("http://0.0.0.0") {
-        write_stderr(
+        write_stderr(&context.say(
             "note: other machines reach it only by a name that --allow-host permits; anybody on the network can try.",
-        );
+            "注意: 他のマシンからは --allow-host で許可した名前でのみ使えます。接続はネットワーク上の誰でも試せます。",
+        ));
     }
     Ok(())
 }
@@ -135,13 +139,25 @@ pub(crate) fn shutdown_signal() -> impl Future<Output = ()> {
     }
 }
 
-pub(crate) fn cannot_listen(error: &ListenError) -> Failure {
-    let hint = match error {
-        ListenError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => {
-            "Perhaps `saihai serve` runs already, and serves every project; or choose another address with --listen."
-        }
-        ListenError::Listen { .. } => "Choose another address with --listen; port 0 takes any free one.",
-        ListenError::Taken(_) => "Use that server, or choose another path with --listen.",
+pub(crate) fn cannot_listen(error: &ListenError, language: Language) -> Failure {
+    let message_ja = match error {
+        ListenError::Listen { address, error } => format!("{address} で待ち受けできません: {error}"),
+        ListenError::Taken(path) => format!("別のサーバーが {} で待ち受けています。", path.display()),
     };
-    Failure::new(CliExit::Refused, "cannot_listen", error.to_string(), hint)
+    let (hint, hint_ja) = match error {
+        ListenError::Listen { error, .. } if error.kind() == std::io::ErrorKind::AddrInUse => (
+            "Perhaps `saihai serve` runs already, and serves every project; or choose another address with --listen.",
+            "既に `saihai serve` が全プロジェクトに応答しているかもしれません。または --listen で別のアドレスを指定してください。",
+        ),
+        ListenError::Listen { .. } => (
+            "Choose another address with --listen; port 0 takes any free one.",
+            "--listen で別のアドレスを指定してください。ポート 0 なら空いているものを使います。",
+        ),
+        ListenError::Taken(_) => (
+            "Use that server, or choose another path with --listen.",
+            "そのサーバーを使うか、--listen で別のパスを指定してください。",
+        ),
+    };
+    let message = say_in(language, error.to_string(), message_ja);
+    Failure::new(CliExit::Refused, "cannot_listen", message, say_in(language, hint, hint_ja))
 }

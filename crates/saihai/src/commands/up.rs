@@ -19,12 +19,12 @@ use crate::up_process::{UpOptions, UpProcess};
 Applies .saihai/, then starts an agent for every task that is in progress, examines its work, runs
 the checks on the merge candidate and merges what passes. Start tasks with `saihai task start`.
 
-Ctrl-C or SIGTERM ends it. The agents continue under their shims, and the next `saihai up` takes them
-over. With --stop-agents they are ended too.
+Ctrl-C or SIGTERM ends it. The agents continue under their shims, and the next `saihai up` takes
+them over. With --stop-agents they are ended too.
 
 With --until-idle it ends by itself: exit code 0 if all that was started is done, 7 if something is
-blocked, failed or cannot go on. With --json the first line says where it listens; then every event is
-a line, as in `saihai log tail --follow --json`, and so is every notice of the runner.")]
+blocked, failed or cannot go on. With --json the first line says where it listens; then every event
+is a line, as in `saihai log tail --follow --json`, and so is every notice of the runner.")]
 pub(crate) struct Up {
     /// Where to listen: HOST:PORT (port 0: any free one) [default: 127.0.0.1:4700, or any free port]
     #[arg(long, value_name = "ADDR")]
@@ -50,10 +50,11 @@ impl Up {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open_for(ProcessLifetime::LongLived).await?;
         let language = opened.language;
+        let context = &context.speaking(language);
         let applied = super::apply_definitions::apply(&opened).await?;
         super::apply_definitions::check_first_commit(&opened)?;
-        if context.format == Format::Text && !applied.lines().is_empty() {
-            let changes = applied.lines().join(", ");
+        if context.format == Format::Text && !applied.lines(language).is_empty() {
+            let changes = applied.lines(language).join(", ");
             write_stderr(
                 &opened.say(format!("Definitions applied: {changes}"), format!("定義を適用しました: {changes}")),
             );

@@ -31,7 +31,7 @@ impl Apply {
                 .collect()
         };
         context.format.print(&applied, ids, || {
-            let lines = applied.lines();
+            let lines = applied.lines(opened.language);
             if lines.is_empty() {
                 opened.say("Nothing to change.", "変更はありません。")
             } else {

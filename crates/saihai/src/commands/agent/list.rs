@@ -45,7 +45,10 @@ impl List {
                 );
             }
             let rows = agents.iter().map(|agent| {
-                let state = if agent.active { format!("{} running", agent.running.len()) } else { "left".into() };
+                let state = match (agent.active, agent.running.len()) {
+                    (true, running) => opened.say(format!("{running} running"), format!("実行中 {running}")),
+                    (false, _) => opened.say("left", "退任済み"),
+                };
                 [
                     agent.id.to_string(),
                     agent.hierarchy_type.to_string(),

@@ -4,6 +4,7 @@ mod apply;
 mod list;
 mod passkey;
 mod show;
+mod trace;
 
 use clap::Subcommand;
 
@@ -16,6 +17,7 @@ pub(crate) enum Agent {
     Show(show::Show),
     Apply(apply::Apply),
     Passkey(passkey::Passkey),
+    Trace(trace::Trace),
 }
 
 pub(super) async fn run(context: &Context, command: Agent) -> Result<(), Failure> {
@@ -24,5 +26,6 @@ pub(super) async fn run(context: &Context, command: Agent) -> Result<(), Failure
         Agent::Show(show) => show.run(context).await,
         Agent::Apply(apply) => apply.run(context).await,
         Agent::Passkey(passkey) => passkey.run(context).await,
+        Agent::Trace(trace) => trace.run(context).await,
     }
 }

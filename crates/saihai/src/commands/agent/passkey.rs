@@ -19,7 +19,15 @@ pub(crate) struct Passkey {
 impl Passkey {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let failed = |error: String| Failure::failed(format!("no passkey could be made: {error}"), "Try again.");
+        let failed = |error: String| {
+            Failure::failed(
+                opened.say(
+                    format!("no passkey could be made: {error}"),
+                    format!("パスキーを作成できませんでした: {error}"),
+                ),
+                context.try_again(),
+            )
+        };
         let secret = NewSecret::generate("pk").map_err(|error| failed(error.to_string()))?;
         let hash = passkey_hash(secret.reveal()).map_err(failed)?;
         opened.submit(Command::SetPasskey { agent: self.id.clone(), hash }).await?;
@@ -29,15 +37,10 @@ impl Passkey {
             || vec![secret.reveal().to_owned()],
             || {
                 let id = &self.id;
+                let add = "claude mcp add --transport http saihai http://127.0.0.1:4700/mcp --header \"Authorization: Bearer PASSKEY\"";
                 let note = opened.say(
-                    format!(
-                        "This is the passkey of `{id}`. It is shown only now.\n\
-                         Next: claude mcp add saihai --env SAIHAI_TOKEN=PASSKEY -- saihai mcp"
-                    ),
-                    format!(
-                        "`{id}` のパスキーです。表示は今回だけです。\n\
-                         次: claude mcp add saihai --env SAIHAI_TOKEN=PASSKEY -- saihai mcp"
-                    ),
+                    format!("This is the passkey of `{id}`. It is shown only now.\nNext, beside `saihai up`: {add}"),
+                    format!("`{id}` のパスキーです。表示は今回だけです。\n次（`saihai up` の実行中に）: {add}"),
                 );
                 format!("{}\n{note}", secret.reveal())
             },

@@ -54,10 +54,12 @@ impl Show {
                     let manager = spec.parent.as_ref();
                     let manager = manager.map(|p| opened.say(format!(", reports to {p}"), format!("、上司は {p}")));
                     let (client, mode, model) = (spec.client, spec.mode, or_dash(spec.model.as_ref()));
+                    let reason = board::say_reason(staffing.reason, opened.language);
                     let task = staffing.task().map(|task| format!(" ({task})")).unwrap_or_default();
                     [
                         format!("{} ({}){left}", clean(&spec.name), spec.id),
                         line("rank", "階層", format!("{}{}", spec.hierarchy, manager.unwrap_or_default())),
+                        line("skills", "スキル", list(spec.skills.clone())),
                         line(
                             "client",
                             "クライアント",
@@ -77,7 +79,7 @@ impl Show {
                         ),
                         line("tasks", "タスク", list(view.open_tasks.iter().map(ToString::to_string).collect())),
                         line("sessions", "セッション", list(view.running.iter().map(ToString::to_string).collect())),
-                        line("staffing", "配置", format!("{}: {}{task}", staffing.action, staffing.reason)),
+                        line("staffing", "配置", format!("{}: {reason}{task}", staffing.action)),
                     ]
                     .join("\n")
                 }

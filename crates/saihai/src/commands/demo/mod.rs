@@ -6,11 +6,10 @@ mod scenario;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-use board::{
-    AgentId, Board, Client, Command, Destination, EventKind, Language, NewTask, Status, TaskId, TaskType, Verdict,
-};
+use board::{AgentId, Board, Client, Command, Destination, EventKind, NewTask, Status, TaskId, TaskType, Verdict};
 use clap::Args;
 use control::ProcessLifetime;
 use serde_json::json;
@@ -32,7 +31,8 @@ and make real commits: one reports success without having done anything, one fai
 repairs its work, one runs into a conflict and resolves it. Nothing outside of a temporary directory
 is touched.
 
-It serves the board until Ctrl-C and then removes everything. With --exit it ends when all work is merged.")]
+It serves the board until Ctrl-C and then removes everything. With --exit it ends when all work is
+merged.")]
 pub(crate) struct Demo {
     /// End when the work is merged
     #[arg(long)]
@@ -57,30 +57,40 @@ Here a manager (lead) and three workers (aiko, bernd, chloe) teach a small progr
 Watch: aiko reports success without any work, bernd's work fails its check, chloe's has a conflict.
 ";
 
+const INTRODUCTION_JA: &str = "\
+Saihai は git リポジトリで AI コーディングエージェントのチームを動かし、事実だけを信じます。
+ここではマネージャー（lead）と 3 人のワーカー（aiko、bernd、chloe）が、小さなプログラムに 3 つの言語を教えます。
+見どころ: aiko は何もせずに成功と報告し、bernd の作業はチェックに落ち、chloe の作業は競合します。
+";
+
 impl Demo {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
         let scratch = tempfile::Builder::new().prefix("saihai-demo-").tempdir();
-        let scratch =
-            scratch.map_err(|error| Failure::failed(format!("no scratch directory: {error}"), "Free some space."))?;
+        let scratch = scratch
+            .map_err(|error| failed(context, "no scratch directory", "一時ディレクトリを作成できません", error))?;
         let root = scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned());
         let outcome = self.run_in(context, &root).await;
         if self.keep || outcome.is_err() {
             let kept = scratch.keep();
-            crate::failure::write_stderr(&format!("Everything is kept in {}", kept.display()));
+            let kept = kept.display();
+            crate::failure::write_stderr(
+                &context.say(format!("Everything is kept in {kept}"), format!("{kept} にすべて残しました")),
+            );
         }
         outcome
     }
 
     async fn run_in(&self, context: &Context, root: &Path) -> Result<(), Failure> {
         let repository = root.join("greet");
-        let program = std::env::current_exe().map_err(|error| Failure::failed(error.to_string(), "Try again."))?;
+        let program = std::env::current_exe()
+            .map_err(|error| failed(context, "cannot tell the program", "プログラムの場所が分かりません", error))?;
         std::fs::create_dir_all(&repository)
-            .map_err(|error| Failure::failed(format!("{}: {error}", repository.display()), "Free some space."))?;
+            .map_err(|error| failed(context, "no repository", "リポジトリを作成できません", error))?;
         // On a terminal it is slow enough to follow.
         let watched = context.format == Format::Text && std::io::stdout().is_terminal();
         let pace = self.pace.unwrap_or(if watched { 300 } else { 0 });
-        scenario::write_repository(&repository, self.client, &program, pace).await?;
-        let context = context.at_home(root.join("home"), &repository);
+        scenario::write_repository(context, &repository, self.client, &program, pace).await?;
+        let context = context.speaking(context.language()).at_home(root.join("home"), &repository);
         let opened = super::init::register(&context, &repository, "greet").await?;
         super::apply_definitions::apply(&opened).await?;
         drop(opened);
@@ -97,15 +107,15 @@ impl Demo {
         let (text, project) = (context.format == Format::Text, process.project.clone());
         let shutdown = shutdown_signal();
         if text {
-            let _ = writeln!(std::io::stdout(), "{INTRODUCTION}\nThe board, live: {url}\n");
+            let _ = writeln!(std::io::stdout(), "{}\n", introduction(&context, &url));
         }
-        let keep_serving = !self.exit;
+        let (keep_serving, language) = (!self.exit, context.language());
         // With --json the summary is all that is printed.
         let progress = if text { Format::Text } else { Format::Quiet };
         let summary = Summary { context: &context, repository: &repository, url: &url, task, keep_serving };
         let began = Instant::now();
         let print_until_over = async move |events, notices| {
-            print_events(events, notices, Language::En, progress, |board| !is_over(board, task)).await;
+            print_events(events, notices, language, progress, |board| !is_over(board, task)).await;
             summary.print(&project.board(), began.elapsed().as_secs_f64()).await;
             if keep_serving {
                 std::future::pending().await
@@ -116,16 +126,31 @@ impl Demo {
         match project.board().task(task).map(|task| task.status) {
             Ok(Status::Done) => Ok(()),
             Ok(status) => Err(Failure::failed(
-                format!("The feature is {status}, not done."),
-                format!(
-                    "Look at it: SAIHAI_HOME={} saihai --project {} task why 1",
-                    root.join("home").display(),
-                    repository.display()
+                context.say(
+                    format!("The feature is {status}, not done."),
+                    format!("機能は {status} で、完了していません。"),
                 ),
+                {
+                    let (home, repository) = (root.join("home"), repository.display());
+                    let command = format!("SAIHAI_HOME={} saihai --project {repository} task why 1", home.display());
+                    context.say(format!("Look at it: {command}"), format!("確認するには: {command}"))
+                },
             )),
-            Err(refusal) => Err(Failure::refused(&refusal, Language::En)),
+            Err(refusal) => Err(Failure::refused(&refusal, language)),
         }
     }
+}
+
+fn introduction(context: &Context, url: &str) -> String {
+    context
+        .say(format!("{INTRODUCTION}\nThe board, live: {url}"), format!("{INTRODUCTION_JA}\nボード（ライブ）: {url}"))
+}
+
+fn failed(context: &Context, en: &str, ja: &str, error: std::io::Error) -> Failure {
+    Failure::failed(
+        context.say(format!("{en}: {error}"), format!("{ja}: {error}")),
+        context.say("Free some space.", "空きを作ってください。"),
+    )
 }
 
 /// Creates the feature as a task of the manager, and starts it.
@@ -165,7 +190,8 @@ struct Summary<'a> {
 
 impl Summary<'_> {
     async fn print(&self, board: &Board, seconds: f64) {
-        let done = |status| board.tasks.values().filter(|task| !task.is_step() && task.status == status).count();
+        let is_done = |task: &&Arc<board::Task>| !task.is_step() && task.status == Status::Done;
+        let done = board.tasks.values().filter(is_done).count();
         let tasks = board.tasks.values().filter(|task| !task.is_step()).count();
         let sessions = board.sessions.len();
         let merged = board.sessions.values().filter(|session| {
@@ -178,18 +204,24 @@ impl Summary<'_> {
         let seconds = (seconds * 10.0).round() / 10.0;
         let json = json!({
             "merged": merged, "tasks": tasks, "sessions": sessions, "seconds": seconds, "sent_back": sent_back,
-            "done": done(Status::Done), "login_url": self.url,
+            "done": done, "login_url": self.url,
         });
         let graph = ["log", "--graph", "--format=%h %s (%an)", "main"];
         let graph = git::AsyncGit::in_repository(self.repository).run(&graph).await.unwrap_or_default();
         let text = || {
             let (home, repository) = (self.context.home.display(), self.repository.display());
+            let say = |en: String, ja: String| self.context.say(en, ja);
             let mut lines = vec![
                 String::new(),
-                format!(
-                    "{} of {tasks} tasks done in {seconds} s: {merged} branches merged, {sessions} sessions, \
-                         {sent_back} times work was sent back.",
-                    done(Status::Done)
+                say(
+                    format!(
+                        "{done} of {tasks} tasks done in {seconds} s: {merged} branches merged, {sessions} sessions, \
+                         {sent_back} times work was sent back."
+                    ),
+                    format!(
+                        "{seconds} 秒で {tasks} 件中 {done} 件のタスクが完了: マージしたブランチ {merged}、セッション \
+                         {sessions}、差し戻し {sent_back} 回。"
+                    ),
                 ),
                 String::new(),
                 graph.clone(),
@@ -197,11 +229,18 @@ impl Summary<'_> {
             ];
             if self.keep_serving {
                 lines.extend([
-                    "Ask why anything happened, in another terminal:".to_owned(),
+                    self.context.say(
+                        "Ask why anything happened, in another terminal:",
+                        "何がなぜ起きたかは、別の端末で調べられます:",
+                    ),
                     format!("  export SAIHAI_HOME={home}; cd {repository}"),
                     format!("  saihai task tree; saihai task why {}; saihai session list; saihai log tail", self.task),
                 ]);
-                lines.push(format!("Look at the board until Ctrl-C, then everything is removed: {}", self.url));
+                let url = self.url;
+                lines.push(say(
+                    format!("Look at the board until Ctrl-C, then everything is removed: {url}"),
+                    format!("Ctrl-C までボードを見られます。終了するとすべて削除します: {url}"),
+                ));
             }
             lines.join("\n")
         };

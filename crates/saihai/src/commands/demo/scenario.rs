@@ -4,6 +4,7 @@ use std::path::Path;
 
 use board::Client;
 
+use crate::context::Context;
 use crate::failure::Failure;
 
 /// What the owner asks for.
@@ -108,6 +109,7 @@ fn capital(id: &str) -> String {
 
 /// Writes the repository and commits it.
 pub(super) async fn write_repository(
+    context: &Context,
     repository: &Path,
     client: Client,
     program: &Path,
@@ -124,8 +126,14 @@ pub(super) async fn write_repository(
     files.extend(team.map(|id| (format!(".saihai/agents/{id}.yaml"), agent(id, client, program, pause))));
     let failed = |error: &dyn std::fmt::Display| {
         Failure::failed(
-            format!("cannot write the demo's repository: {error}"),
-            "Is git installed, and the disk not full?",
+            context.say(
+                format!("cannot write the demo's repository: {error}"),
+                format!("デモのリポジトリを作成できません: {error}"),
+            ),
+            context.say(
+                "Is git installed, and the disk not full?",
+                "git のインストールとディスクの空きを確認してください。",
+            ),
         )
     };
     for (name, text) in files {

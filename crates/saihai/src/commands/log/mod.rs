@@ -5,10 +5,10 @@ mod tail;
 mod verify;
 
 use board::wire;
-use board::{Actor, Event, EventKind, Seq};
+use board::{Actor, Event, EventKind, Language, Seq};
 use clap::Subcommand;
 
-use crate::context::{Context, OpenProject};
+use crate::context::{Context, OpenProject, say_in};
 use crate::failure::Failure;
 use crate::show::{clean, local_time};
 
@@ -38,38 +38,42 @@ impl LogEntry {
         wire::Event::of(self.seq, &self.event)
     }
 
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn line(&self, language: Language) -> String {
         let by = match &self.event.by {
-            Actor::Owner(name) => format!("owner {name}"),
+            Actor::Owner(name) => say_in(language, format!("owner {name}"), format!("オーナー {name}")),
             Actor::Session(id) => id.to_string(),
-            Actor::Runner(id) => format!("runner {id}"),
+            Actor::Runner(id) => say_in(language, format!("runner {id}"), format!("ランナー {id}")),
             Actor::System => "saihai".into(),
         };
         let at = local_time(self.event.at);
-        let line = format!("{:>6} {at} {by}: {} {}", self.seq, self.event.name(), summary(&self.event.what));
+        let line = format!("{:>6} {at} {by}: {} {}", self.seq, self.event.name(), summary(&self.event.what, language));
         clean(line.trim_end()).replace('\n', " ")
     }
 }
 
 /// An event in a few words.
-fn summary(what: &EventKind) -> String {
+fn summary(what: &EventKind, language: Language) -> String {
     match what {
         EventKind::TasksCreated { tasks, .. } => {
             tasks.iter().map(|task| format!("{} \"{}\"", task.id, task.title)).collect::<Vec<_>>().join(", ")
         }
         EventKind::TaskMoved { task, from, to, reason, forced, .. } => {
             let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("{task} {from} → {to}{reason}{}", if *forced { " [forced]" } else { "" })
+            let forced = if *forced { say_in(language, " [forced]", "［強制］") } else { String::new() };
+            format!("{task} {from} → {to}{reason}{forced}")
         }
         EventKind::TaskAssigned { task, assignee } => {
-            format!("{task} to {}", assignee.as_ref().map_or("nobody", |agent| agent.as_str()))
+            let nobody = || say_in(language, "nobody", "担当者なし");
+            let assignee = assignee.as_ref().map_or_else(nobody, ToString::to_string);
+            say_in(language, format!("{task} to {assignee}"), format!("{task} → {assignee}"))
         }
         EventKind::DependenciesChanged { task, added, removed } => {
-            let list = |word, ids: &[board::TaskId]| match ids {
+            let list = |word: &str, ids: &[board::TaskId]| match ids {
                 [] => String::new(),
                 ids => format!(" {word} {}", ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
             };
-            format!("{task}{}{}", list("on", added), list("off", removed))
+            let (on, off) = (say_in(language, "on", "依存先"), say_in(language, "off", "解除"));
+            format!("{task}{}{}", list(&on, added), list(&off, removed))
         }
         EventKind::RosterApplied { present, left } => {
             let present: Vec<_> = present.iter().map(|spec| format!("+{}", spec.id)).collect();
@@ -77,13 +81,13 @@ fn summary(what: &EventKind) -> String {
             [present, left].concat().join(" ")
         }
         EventKind::SessionClaimed { session, agent, purpose, .. } => {
-            format!(
-                "{session} by {agent} for {}",
-                purpose.task().map_or_else(|| "chat".into(), |task| task.to_string())
-            )
+            let chat = || say_in(language, "chat", "チャット");
+            let purpose = purpose.task().map_or_else(chat, |task| task.to_string());
+            say_in(language, format!("{session} by {agent} for {purpose}"), format!("{session} {agent}（{purpose}）"))
         }
         EventKind::Judged { session, verdict } => {
-            format!("{session}: {}", verdict.as_ref().map_or("over", board::Verdict::as_str))
+            let over = || say_in(language, "over", "終了");
+            format!("{session}: {}", verdict.as_ref().map_or_else(over, |verdict| verdict.as_str().to_owned()))
         }
         EventKind::ActionGiven { session, action } => format!("{session}: {}", action.action()),
         EventKind::PasskeySet { agent, .. } => agent.to_string(),

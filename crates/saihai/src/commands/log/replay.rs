@@ -34,8 +34,11 @@ impl Replay {
         let until = self.until.unwrap_or(newest);
         if until > newest {
             return Err(Failure::bad_argument(
-                format!("The log has {newest} events; there is no event {until}."),
-                "See the newest with `saihai log tail`.",
+                opened.say(
+                    format!("The log has {newest} events; there is no event {until}."),
+                    format!("ログのイベントは {newest} 件です。イベント {until} はありません。"),
+                ),
+                opened.say("See the newest with `saihai log tail`.", "最新のものは `saihai log tail` で確認できます。"),
             ));
         }
         let fresh = Board::new(Settings::new(opened.id.clone()));

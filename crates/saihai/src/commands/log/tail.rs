@@ -46,7 +46,9 @@ impl Tail {
         }
         let json: Vec<_> = entries.iter().map(LogEntry::json).collect();
         let ids = || entries.iter().map(|entry| entry.seq.to_string()).collect();
-        context.format.print(&json, ids, || entries.iter().map(LogEntry::line).collect::<Vec<_>>().join("\n"))
+        context.format.print(&json, ids, || {
+            entries.iter().map(|entry| entry.line(opened.language)).collect::<Vec<_>>().join("\n")
+        })
     }
 }
 
@@ -59,7 +61,7 @@ async fn follow(format: Format, opened: &OpenProject, mut last: Seq) -> Result<(
             let line = match format {
                 Format::Json => serde_json::to_string(&entry.json()).unwrap_or_default(),
                 Format::Quiet => entry.seq.to_string(),
-                Format::Text => entry.line(),
+                Format::Text => entry.line(opened.language),
             };
             closed |= writeln!(std::io::stdout(), "{line}").is_err();
         })

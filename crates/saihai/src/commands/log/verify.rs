@@ -1,14 +1,13 @@
 //! `saihai log verify`
 
-use board::{Board, Installation, Settings};
+use board::{Board, Installation, Language, Settings};
 use clap::Args;
 use control::{Control, ProcessLifetime, Project, StreamName, VerifyReport};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{CliExit, Failure};
-
-const BACKUP: &str = "Keep the file as it is, and restore saihai.db from a backup made before the damage.";
+use crate::store_trouble::backup_hint;
 
 /// Check the log: its hash chain, that it can be read, and that replaying it gives the live board
 #[derive(Debug, Args)]
@@ -19,7 +18,9 @@ impl Verify {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         // The store's own hint for damage is to run this very command.
         self.prove_all(context).await.map_err(|failure| match failure {
-            failure if failure.hint.contains("saihai log verify") => Failure { hint: BACKUP.into(), ..failure },
+            failure if failure.hint.contains("saihai log verify") => {
+                Failure { hint: backup_hint(context.language()), ..failure }
+            }
             failure => failure,
         })
     }
@@ -34,7 +35,7 @@ impl Verify {
             reports.push((stream, report.map_err(|error| Failure::control(error, context.language()))?));
         }
         let unsound: Vec<_> = reports.iter().filter(|(_, report)| !report.is_sound()).collect();
-        if let Some(failure) = damage(&unsound) {
+        if let Some(failure) = damage(context, &unsound) {
             return Err(failure);
         }
         let json: Vec<_> = reports
@@ -72,17 +73,23 @@ async fn prove(control: &Control, stream: &StreamName) -> Result<VerifyReport, c
     }
 }
 
-fn damage(unsound: &[&(StreamName, VerifyReport)]) -> Option<Failure> {
+fn damage(context: &Context, unsound: &[&(StreamName, VerifyReport)]) -> Option<Failure> {
     if unsound.is_empty() {
         return None;
     }
-    let mut found = Vec::new();
+    let mut found = match context.language() {
+        Language::En => Vec::new(),
+        Language::Ja => vec!["記録が書かれたときのものと異なります:".to_owned()],
+    };
     for (stream, report) in unsound {
         found.extend(report.damage.iter().map(|damage| format!("{stream}: {damage}")));
         found.extend(report.unreadable.iter().map(|error| format!("{stream}: {error}")));
         if report.damage.is_empty() && report.unreadable.is_none() {
-            found.push(format!("{stream}: replaying the log gives another state than the live one"));
+            found.push(context.say(
+                format!("{stream}: replaying the log gives another state than the live one"),
+                format!("{stream}: ログの再生結果が現在の状態と一致しません"),
+            ));
         }
     }
-    Some(Failure::new(CliExit::Store, "store", found.join("\n"), BACKUP))
+    Some(Failure::new(CliExit::Store, "store", found.join("\n"), backup_hint(context.language())))
 }

@@ -1,7 +1,7 @@
 //! `saihai memory add`
 
 use clap::Args;
-use definitions::memory::{self, NewMemoryEntry};
+use definitions::memory::{self, AddError, NewMemoryEntry};
 use serde_json::json;
 
 use crate::commands::task::text_or_stdin;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  saihai memory add \"Use PostgreSQL\" --category architecture --body \"All services share one cluster.\"
+  saihai memory add \"Use PostgreSQL\" --category architecture -d \"All services share one cluster.\"
   saihai memory add \"API rules\" --body - < rules.md")]
 pub(crate) struct Add {
     /// What it is about; the file is named after it
@@ -32,10 +32,16 @@ pub(crate) struct Add {
 impl Add {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let body = text_or_stdin(self.body)?;
+        let body = text_or_stdin(opened.language, self.body)?;
         let new = NewMemoryEntry { title: self.title, category: self.category, summary: self.summary, body };
         let path = memory::add(&opened.saihai_dir(), &new).map_err(|error| {
-            Failure::failed(error.to_string(), "Choose another title or category; nothing was changed.")
+            Failure::failed(
+                opened.say(error.to_string(), add_error_ja(&error)),
+                opened.say(
+                    "Choose another title or category; nothing was changed.",
+                    "別の題名か分類を指定してください。何も変更していません。",
+                ),
+            )
         })?;
         context.format.print(
             &json!({ "path": path }),
@@ -47,5 +53,14 @@ impl Add {
                 )
             },
         )
+    }
+}
+
+fn add_error_ja(error: &AddError) -> String {
+    match error {
+        AddError::NoName { text } => format!("`{text}` にはファイル名にできる文字がありません。"),
+        AddError::Exists { path } => format!("{} は既にあります。", path.display()),
+        AddError::Outside { path } => format!("{} は `.saihai/` の外です。", path.display()),
+        AddError::Io { path, error } => format!("{} に書き込めません: {error}", path.display()),
     }
 }

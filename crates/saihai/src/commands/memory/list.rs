@@ -19,7 +19,7 @@ impl List {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let (entries, problems) = memory::list(&opened.saihai_dir());
-        super::warn(context, &problems);
+        super::warn(context, opened.language, &problems);
         let json: Vec<_> = entries.iter().map(super::json).collect();
         let ids = || entries.iter().map(|entry| entry.path.display().to_string()).collect();
         context.format.print(&json, ids, || {

@@ -5,9 +5,10 @@ mod list;
 mod preview;
 mod show;
 
+use board::Language;
 use clap::Subcommand;
 
-use crate::context::Context;
+use crate::context::{Context, say_in};
 use crate::failure::{Failure, write_stderr};
 use crate::show::{Format, clean};
 
@@ -36,9 +37,9 @@ fn json(entry: &definitions::memory::MemoryEntry) -> serde_json::Value {
 }
 
 /// Warns about files that cannot be read; the others are shown.
-fn warn(context: &Context, problems: &[definitions::Problem]) {
+fn warn(context: &Context, language: Language, problems: &[definitions::Problem]) {
     for problem in problems {
-        let message = problem.to_string();
+        let message = say_in(language, problem.to_string(), format!("読めないファイルがあります: {problem}"));
         write_stderr(&match context.format {
             Format::Json => serde_json::json!({ "code": "warning", "message": message, "hint": "" }).to_string(),
             Format::Text | Format::Quiet => format!("warning: {}", clean(&message)),

@@ -15,8 +15,8 @@ impl Preview {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let (entries, problems) = memory::list(&opened.saihai_dir());
-        super::warn(context, &problems);
-        let text = memory::preview(&entries, opened.language);
+        super::warn(context, opened.language, &problems);
+        let text = memory::preview(&entries, opened.board().settings.language);
         context.format.print(&json!({ "preview": text }), Vec::new, || text.clone())
     }
 }

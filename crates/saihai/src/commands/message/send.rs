@@ -26,7 +26,7 @@ pub(crate) struct Send {
 impl Send {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let content = text_or_stdin(self.content)?;
+        let content = text_or_stdin(opened.language, self.content)?;
         let to = Party::Agent(self.to.clone());
         let receipt = opened.submit(Command::SendMessage { to, content, related_task: self.task }).await?;
         let commented = |event: &board::Event| matches!(event.what, EventKind::CommentAdded { .. });
@@ -50,7 +50,8 @@ impl Send {
             &view,
             || vec![message.id.to_string()],
             || {
-                let (id, to, ttl) = (message.id, &self.to, receipt.after.settings.limits.message_ttl);
+                let (id, to) = (message.id, &self.to);
+                let ttl = board::say_span(receipt.after.settings.limits.message_ttl, opened.language);
                 opened.say(
                     format!("{id} to {to}. It expires after {ttl} if no runner starts the agent."),
                     format!("{to} への {id} を送りました。{ttl} 以内に起動されなければ期限切れになります。"),

@@ -22,8 +22,14 @@ impl Add {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         if !self.path.is_dir() {
             return Err(Failure::bad_argument(
-                format!("{} is not a directory.", self.path.display()),
-                "Name a directory that is in a git repository.",
+                context.say(
+                    format!("{} is not a directory.", self.path.display()),
+                    format!("{} はディレクトリではありません。", self.path.display()),
+                ),
+                context.say(
+                    "Name a directory that is in a git repository.",
+                    "git リポジトリの中のディレクトリを指定してください。",
+                ),
             ));
         }
         self.init.run_in(context, &self.path).await

@@ -3,6 +3,7 @@
 mod add;
 mod list;
 mod pause;
+mod relocate;
 mod show;
 
 use clap::{Args, Subcommand};
@@ -20,6 +21,9 @@ pub(crate) enum Project {
     Pause(PauseArguments),
     /// Resume task work
     Resume(ProjectArgument),
+    Move(relocate::Move),
+    Rename(relocate::Rename),
+    Remove(relocate::Remove),
 }
 
 pub(super) async fn run(context: &Context, command: Project) -> Result<(), Failure> {
@@ -30,6 +34,9 @@ pub(super) async fn run(context: &Context, command: Project) -> Result<(), Failu
         Project::Pause(PauseArguments { project, now }) => {
             pause::run(&project.select(context), board::Command::Pause { now }).await
         }
+        Project::Move(moved) => moved.run(context).await,
+        Project::Rename(rename) => rename.run(context).await,
+        Project::Remove(remove) => remove.run(context).await,
         Project::Resume(project) => pause::run(&project.select(context), board::Command::Resume).await,
     }
 }

@@ -1,11 +1,26 @@
 //! `saihai project show`
 
-use board::Status;
+use board::{Limits, Status};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
-use crate::show::{clean, field};
+use crate::show::{clean, counted, field};
+
+/// The limits that people meet first; the rest are in `--json`.
+fn limits(opened: &OpenProject, limits: &Limits) -> String {
+    let Limits { max_children, max_depth, max_attempts, max_sessions, max_calls, .. } = limits;
+    opened.say(
+        format!(
+            "{max_children} open subtasks of a task, {max_depth} levels, {max_attempts} attempts, \
+             {max_sessions} sessions at once, {max_calls} calls of a session (all of them: --json)"
+        ),
+        format!(
+            "タスクの未完了サブタスク {max_children} 件、深さ {max_depth}、試行 {max_attempts} 回、同時 {max_sessions} \
+             セッション、セッションの呼び出し {max_calls} 回（すべては --json）"
+        ),
+    )
+}
 
 pub(super) async fn run(context: &Context) -> Result<(), Failure> {
     let opened = context.open().await?;
@@ -44,7 +59,8 @@ pub(super) async fn run(context: &Context) -> Result<(), Failure> {
                 ),
                 line("agents", "エージェント", board.agents.values().filter(|agent| agent.active).count().to_string()),
                 line("tasks", "タスク", if counts.is_empty() { none() } else { counts }),
-                line("running", "実行中", opened.say(format!("{running} sessions"), format!("{running} セッション"))),
+                line("running", "実行中", opened.say(counted(running, "session"), format!("{running} セッション"))),
+                line("limits", "上限", limits(&opened, &settings.limits)),
                 line("log", "ログ", opened.say(format!("{} events", board.seq), format!("{} 件", board.seq))),
             ]
             .join("\n")

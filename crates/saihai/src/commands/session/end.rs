@@ -86,29 +86,36 @@ impl End {
         };
         let session = opened.board().session(self.id).map_err(|refusal| opened.refusal(refusal))?.task();
         let merged = self.dod_result == DodArgument::Merged && session.is_some_and(|task| is_merged(opened, task));
-        let end = ProcessEnd { reason, exit_code: Some(self.exit_code), signal, vendor: None, error: self.error()? };
-        Ok(Command::EndByHand { session: self.id, end, dod_result, merged, artifacts: self.artifacts()? })
+        let end =
+            ProcessEnd { reason, exit_code: Some(self.exit_code), signal, vendor: None, error: self.error(opened)? };
+        Ok(Command::EndByHand { session: self.id, end, dod_result, merged, artifacts: self.artifacts(opened)? })
     }
 
-    fn artifacts(&self) -> Result<Vec<String>, Failure> {
+    fn artifacts(&self, opened: &OpenProject) -> Result<Vec<String>, Failure> {
         let Some(text) = self.artifacts.as_deref().filter(|text| !text.trim().is_empty()) else {
             return Ok(Vec::new());
         };
         serde_json::from_str(text).map_err(|error| {
             Failure::bad_argument(
-                format!("--artifacts is not a JSON array of paths: {error}"),
-                "Write it as '[\"src/a.rs\"]'.",
+                opened.say(
+                    format!("--artifacts is not a JSON array of paths: {error}"),
+                    format!("--artifacts がパスの JSON 配列ではありません: {error}"),
+                ),
+                opened.say("Write it as '[\"src/a.rs\"]'.", "'[\"src/a.rs\"]' のように書いてください。"),
             )
         })
     }
 
     /// `null`, an empty text and an empty object mean that there was no error.
-    fn error(&self) -> Result<Option<String>, Failure> {
+    fn error(&self, opened: &OpenProject) -> Result<Option<String>, Failure> {
         let Some(text) = self.error.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(None) };
         let value: Value = serde_json::from_str(text).map_err(|error| {
             Failure::bad_argument(
-                format!("--error is not JSON: {error}"),
-                "Write it as '{\"message\": \"what went wrong\"}'.",
+                opened.say(format!("--error is not JSON: {error}"), format!("--error が JSON ではありません: {error}")),
+                opened.say(
+                    "Write it as '{\"message\": \"what went wrong\"}'.",
+                    "'{\"message\": \"何が起きたか\"}' のように書いてください。",
+                ),
             )
         })?;
         Ok(match value {

@@ -84,7 +84,7 @@ impl List {
                     session.driver.to_owned(),
                     session.status.to_string(),
                     local_time(session.started_at),
-                    or_dash(last_call(&board, session, opened.now())),
+                    or_dash(last_call(&board, session, opened.now()).map(|ago| board::say_span(ago, opened.language))),
                     or_dash(session.end_reason),
                     or_dash(session.exit_code),
                     or_dash(session.dod_result),

@@ -57,10 +57,13 @@ impl Show {
                         "status",
                         "状態",
                         match super::last_call(&board, view, opened.now()) {
-                            Some(ago) => opened.say(
-                                format!("{status} (last call {ago} ago)"),
-                                format!("{status}（最後の呼び出しは {ago} 前）"),
-                            ),
+                            Some(ago) => {
+                                let ago = board::say_span(ago, opened.language);
+                                opened.say(
+                                    format!("{status} (last call {ago} ago)"),
+                                    format!("{status}（最後の呼び出しは {ago} 前）"),
+                                )
+                            }
                             None => status.to_string(),
                         },
                     ),
@@ -78,14 +81,14 @@ impl Show {
                     line("dod", "完了の定義", or_dash(view.dod_result)),
                     line("verdict", "判定", or_dash(view.verdict)),
                 ];
-                lines.extend(view.error.as_ref().map(|error| line("error", "エラー", indented(error))));
+                lines.extend(view.error.as_ref().map(|error| line("error", "エラー", indented(&error_text(error)))));
                 lines.extend(detail.waits_on.as_ref().map(|reason| line("waits", "待機", indented(reason))));
                 lines.extend(path.as_ref().map(|path| line("workspace", "作業場所", path.display().to_string())));
                 if let Some(Verdict::Rejected(why)) = &view.verdict_detail {
                     lines.push(line("sent back", "差し戻し", indented(&say_rejection(why, opened.language))));
                 }
                 if let Some(Verdict::Failed { reason } | Verdict::Blocked { reason }) = &view.verdict_detail {
-                    lines.push(line("reason", "理由", indented(reason)));
+                    lines.push(line("reason", "理由", indented(&board::say_move_reason(reason, opened.language))));
                 }
                 if let Some(commit) = detail.workspace.as_ref().and_then(|facts| facts.merged_as()) {
                     lines.push(line("merged as", "マージ", commit.to_owned()));
@@ -104,4 +107,9 @@ impl Show {
             },
         )
     }
+}
+
+/// A text without its quotes, and anything else as JSON.
+fn error_text(error: &serde_json::Value) -> String {
+    error.as_str().map_or_else(|| error.to_string(), str::to_owned)
 }

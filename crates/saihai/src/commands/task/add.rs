@@ -73,7 +73,7 @@ pub(crate) struct Add {
 impl Add {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let tasks = self.new_tasks()?;
+        let tasks = self.new_tasks(&opened)?;
         let key = self.idempotency_key.clone();
         let mut receipt = opened.submit(Command::CreateTasks { parent: self.parent, tasks, key }).await?;
         let ids = self.created(&receipt);
@@ -101,7 +101,7 @@ impl Add {
         }
     }
 
-    fn new_tasks(&self) -> Result<Vec<NewTask>, Failure> {
+    fn new_tasks(&self, opened: &OpenProject) -> Result<Vec<NewTask>, Failure> {
         let new = |title: String, description: String| NewTask {
             title,
             description,
@@ -116,12 +116,17 @@ impl Add {
         };
         let Some(file) = &self.file else {
             let title = self.title.clone().unwrap_or_default();
-            return Ok(vec![new(title, text_or_stdin(self.description.clone())?)]);
+            return Ok(vec![new(title, text_or_stdin(opened.language, self.description.clone())?)]);
         };
-        let listed = listed_tasks(&read_list(file)?);
+        let listed = listed_tasks(&read_list(opened, file)?);
         if listed.is_empty() {
-            let problem = format!("There is no task in `{file}`.");
-            return Err(Failure::bad_argument(problem, "Write a Markdown list (`- title`), or one title per line."));
+            return Err(Failure::bad_argument(
+                opened.say(format!("There is no task in `{file}`."), format!("`{file}` にはタスクがありません。")),
+                opened.say(
+                    "Write a Markdown list (`- title`), or one title per line.",
+                    "Markdown のリスト（`- 題名`）か、1 行に 1 つの題名を書いてください。",
+                ),
+            ));
         }
         Ok(listed.into_iter().map(|task| new(task.title, task.description)).collect())
     }
@@ -156,12 +161,16 @@ impl Add {
 }
 
 /// The text of the list.
-fn read_list(file: &str) -> Result<String, Failure> {
+fn read_list(opened: &OpenProject, file: &str) -> Result<String, Failure> {
     if file == "-" {
-        return text_or_stdin(file.to_owned());
+        return text_or_stdin(opened.language, file.to_owned());
     }
     std::fs::read_to_string(file).map_err(|error| {
-        Failure::bad_argument(format!("cannot read {file}: {error}"), "Name a text file, or - for stdin.")
+        Failure::bad_argument(
+            opened.say(format!("cannot read {file}: {error}"), format!("{file} を読めません: {error}")),
+            opened
+                .say("Name a text file, or - for stdin.", "テキストファイルか、標準入力を表す - を指定してください。"),
+        )
     })
 }
 

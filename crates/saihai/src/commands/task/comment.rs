@@ -25,7 +25,7 @@ pub(crate) struct Comment {
 impl Comment {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let text = text_or_stdin(self.text)?;
+        let text = text_or_stdin(opened.language, self.text)?;
         let receipt = opened.submit(Command::CommentTask { task: self.id, text }).await?;
         let board = &receipt.after;
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;

@@ -47,11 +47,16 @@ impl Diff {
         } else {
             git.diff(&range.from, &range.to, MOST)
         };
-        let difference = difference.map_err(|error| Failure::failed(error.to_string(), "Run `saihai doctor`."))?;
+        let difference = difference.map_err(|error| {
+            Failure::failed(
+                opened.say(error.to_string(), format!("差分を取得できません: {error}")),
+                opened.say("Run `saihai doctor`.", "`saihai doctor` を実行してください。"),
+            )
+        })?;
         let names = ["diff", "--name-only", "-z", "--end-of-options", &range.from, &range.to];
         let changed = git.paths(&names).unwrap_or_default();
         if context.format == Format::Text {
-            return print_difference(&difference);
+            return print_difference(&opened, &difference);
         }
         let json = json!({
             "id": self.id, "merge_commit": work_facts(&board, task).and_then(|facts| facts.merged_as()),
@@ -80,7 +85,7 @@ fn no_work(opened: &OpenProject, id: TaskId, has_workspace: bool) -> Failure {
 }
 
 /// Unchanged for programs such as `git apply`; on a terminal in colour and without control characters.
-fn print_difference(difference: &[u8]) -> Result<(), Failure> {
+fn print_difference(opened: &OpenProject, difference: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let written = if std::io::stdout().is_terminal() {
@@ -94,7 +99,7 @@ fn print_difference(difference: &[u8]) -> Result<(), Failure> {
     };
     match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("cannot write the result: {error}"), "Free some space and try again."))
+            Err(crate::show::cannot_write(opened.language, &error))
         }
         Ok(()) | Err(_) => Ok(()),
     }

@@ -28,7 +28,7 @@ impl Edit {
         let opened = context.open().await?;
         let before = self.text(&opened, &opened.board())?;
         let editor = editor(&opened)?;
-        let file = draft(self.id, &before)?;
+        let file = draft(&opened, self.id, &before)?;
         let after = edit(&opened, &editor, &file);
         let kept = |failure| keep(&opened, &file, failure);
         let after = after.map_err(kept)?;
@@ -81,14 +81,20 @@ fn editor(opened: &OpenProject) -> Result<String, Failure> {
 }
 
 /// A private file with the text. It stays until the text is taken.
-fn draft(id: TaskId, text: &str) -> Result<PathBuf, Failure> {
+fn draft(opened: &OpenProject, id: TaskId, text: &str) -> Result<PathBuf, Failure> {
     let file = tempfile::Builder::new().prefix(&format!("saihai-{id}-")).suffix(".md").tempfile();
     let written = file.and_then(|file| {
         std::fs::write(file.path(), text)?;
         file.keep().map(|(_, path)| path).map_err(|error| error.error)
     });
     written.map_err(|error| {
-        Failure::failed(format!("cannot write a file for the editor: {error}"), "Check that TMPDIR can be written to.")
+        Failure::failed(
+            opened.say(
+                format!("cannot write a file for the editor: {error}"),
+                format!("エディター用のファイルを書けません: {error}"),
+            ),
+            opened.say("Check that TMPDIR can be written to.", "TMPDIR に書き込めるか確認してください。"),
+        )
     })
 }
 
@@ -101,9 +107,16 @@ fn edit(opened: &OpenProject, editor: &str, file: &Path) -> Result<String, Failu
             let ended = opened.say(format!("`{editor}` ended with {status}."), format!("`{editor}` の終了: {status}"));
             return Err(Failure::failed(ended, ""));
         }
-        Err(error) => return Err(Failure::failed(format!("cannot start `{editor}`: {error}"), "")),
+        Err(error) => {
+            let failed = opened
+                .say(format!("cannot start `{editor}`: {error}"), format!("`{editor}` を起動できません: {error}"));
+            return Err(Failure::failed(failed, ""));
+        }
     }
-    std::fs::read_to_string(file).map_err(|error| Failure::failed(format!("{}: {error}", file.display()), ""))
+    std::fs::read_to_string(file).map_err(|error| {
+        let file = file.display();
+        Failure::failed(opened.say(format!("{file}: {error}"), format!("{file} を読めません: {error}")), "")
+    })
 }
 
 fn changed_meanwhile(opened: &OpenProject, id: TaskId) -> Failure {

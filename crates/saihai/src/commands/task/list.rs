@@ -2,7 +2,7 @@
 
 use board::waiting_to_start;
 use board::wire;
-use board::{AgentId, Status, Task, TaskId};
+use board::{AgentId, Status, StatusFilter, Task, TaskId};
 use clap::Args;
 
 use crate::context::Context;
@@ -25,9 +25,9 @@ const COLUMNS: [Column; 6] = [
     after_help = "Examples:\n  saihai task list --status in_progress,blocked\n  saihai task list --assignee coder --all --json\n  saihai task list --label ui --text \"login page\""
 )]
 pub(crate) struct List {
-    /// Only these statuses; `open` means todo
-    #[arg(long, value_delimiter = ',', value_parser = Status::parse)]
-    status: Vec<Status>,
+    /// Only these statuses; `open` is all that is neither settled nor in progress
+    #[arg(long, value_delimiter = ',', value_parser = StatusFilter::parse)]
+    status: Vec<StatusFilter>,
     /// Only tasks of this agent
     #[arg(long, value_name = "AGENT")]
     assignee: Option<AgentId>,
@@ -69,14 +69,17 @@ impl List {
                 let rows = tasks.iter().map(|task| {
                     let note = waiting_to_start(&board, task, now)
                         .map(|(mover, waited)| {
+                            let waited = board::say_span(waited, opened.language);
                             opened.say(
                                 format!("  [waiting for {mover} to start it, {waited}]"),
                                 format!("  [{mover} の開始待ち、{waited}]"),
                             )
                         })
                         .unwrap_or_default();
-                    let held =
-                        if task.status == Status::InProgress && board.held_by(task).is_some() { " (held)" } else { "" };
+                    let held = match task.status == Status::InProgress && board.held_by(task).is_some() {
+                        true => opened.say(" (held)", "（保留）"),
+                        false => String::new(),
+                    };
                     [
                         task.id.to_string(),
                         format!("{}{held}", task.status),
@@ -92,8 +95,10 @@ impl List {
     }
 
     fn matches(&self, task: &Task) -> bool {
-        let status =
-            if self.status.is_empty() { self.all || !task.is_settled() } else { self.status.contains(&task.status) };
+        let status = match self.status.as_slice() {
+            [] => self.all || !task.is_settled(),
+            wanted => wanted.iter().any(|filter| filter.matches(task.status)),
+        };
         status
             && self.assignee.as_ref().is_none_or(|agent| task.assignee.as_ref() == Some(agent))
             && self.parent.is_none_or(|parent| task.parent == Some(parent))

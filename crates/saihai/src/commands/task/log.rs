@@ -39,6 +39,8 @@ impl Log {
         .await?;
         let ids = || entries.iter().map(|entry| entry.seq.to_string()).collect();
         let json: Vec<_> = entries.iter().map(LogEntry::json).collect();
-        context.format.print(&json, ids, || entries.iter().map(LogEntry::line).collect::<Vec<_>>().join("\n"))
+        context.format.print(&json, ids, || {
+            entries.iter().map(|entry| entry.line(opened.language)).collect::<Vec<_>>().join("\n")
+        })
     }
 }

@@ -24,11 +24,11 @@ use std::io::Read as _;
 
 use board::lifecycle::Move;
 use board::wire;
-use board::{Board, Command, Destination, Status, TaskId};
+use board::{Board, Command, Destination, Language, Status, TaskId};
 use clap::Subcommand;
 use control::Receipt;
 
-use crate::context::{Context, OpenProject};
+use crate::context::{Context, OpenProject, say_in};
 use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
@@ -80,19 +80,22 @@ pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure>
 const MAX_STDIN: u64 = 1 << 20;
 
 /// A text argument, or all of stdin for `-`.
-pub(crate) fn text_or_stdin(text: String) -> Result<String, Failure> {
+pub(crate) fn text_or_stdin(language: Language, text: String) -> Result<String, Failure> {
     if text != "-" {
         return Ok(text);
     }
     let mut read = String::new();
     // One byte more than the limit, so that a longer text is noticed and refused instead of cut.
     std::io::stdin().take(MAX_STDIN + 1).read_to_string(&mut read).map_err(|error| {
-        Failure::bad_argument(format!("cannot read stdin: {error}"), "Pipe UTF-8 text into the command.")
+        Failure::bad_argument(
+            say_in(language, format!("cannot read stdin: {error}"), format!("標準入力を読めません: {error}")),
+            say_in(language, "Pipe UTF-8 text into the command.", "UTF-8 のテキストを渡してください。"),
+        )
     })?;
     if read.len() as u64 > MAX_STDIN {
         return Err(Failure::bad_argument(
-            "stdin has more than 1 MiB of text.",
-            "Pipe a shorter text into the command.",
+            say_in(language, "stdin has more than 1 MiB of text.", "標準入力のテキストが 1 MiB を超えています。"),
+            say_in(language, "Pipe a shorter text into the command.", "より短いテキストを渡してください。"),
         ));
     }
     Ok(read.trim_end().to_owned())

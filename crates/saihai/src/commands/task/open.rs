@@ -52,7 +52,11 @@ impl Open {
         let left = Command::new(&shell).current_dir(&workspace).envs(harmless_git()).status();
         // How the last command in the shell ended is the user's own affair.
         left.map(drop).map_err(|error| {
-            Failure::failed(format!("cannot start {}: {error}", shell.display()), "Set SHELL to a shell that exists.")
+            let shell = shell.display();
+            Failure::failed(
+                opened.say(format!("cannot start {shell}: {error}"), format!("{shell} を起動できません: {error}")),
+                opened.say("Set SHELL to a shell that exists.", "SHELL に存在するシェルを設定してください。"),
+            )
         })
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Retry {
 impl Retry {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
-        let reason = self.reason.map(text_or_stdin).transpose()?;
+        let reason = self.reason.map(|text| text_or_stdin(opened.language, text)).transpose()?;
         let retry = |task| {
             let reason = reason.clone();
             board::Command::RetryTask { task, reason, forced: self.force, later: self.later }

@@ -70,6 +70,7 @@ impl Show {
                     let text = indented(text);
                     opened.say(format!("{text} (by {who})"), format!("{text}（{who}）"))
                 };
+                let said = |reason: &str| board::say_move_reason(reason, opened.language);
                 let (status, since) = (task.status, local_time(task.status_at));
                 let (created, creator) = (local_time(task.created_at), &task.creator);
                 let (kind, priority) = (task.task_type, task.priority);
@@ -99,10 +100,11 @@ impl Show {
                         opened.say(format!("{created} by {creator}"), format!("{created}（{creator}）")),
                     ),
                 ];
-                lines
-                    .extend(task.block.as_ref().map(|block| line("blocked", "ブロック", by(&block.reason, &block.by))));
+                lines.extend(
+                    task.block.as_ref().map(|block| line("blocked", "ブロック", by(&said(&block.reason), &block.by))),
+                );
                 let conclusion = task.conclusion.as_ref();
-                lines.extend(conclusion.map(|end| line("reason", "理由", by(&end.reason, &end.by))));
+                lines.extend(conclusion.map(|end| line("reason", "理由", by(&said(&end.reason), &end.by))));
                 let report = task.report.as_ref();
                 lines.extend(
                     report.map(|r| line("reported", "完了報告", format!("{}: {}", r.result, indented(&r.summary)))),
@@ -127,7 +129,7 @@ impl Show {
                         readers => opened.say(format!("read by {readers}"), format!("既読: {readers}")),
                     };
                     let said = &comment.comment;
-                    lines.push(format!("\n{} ({}, {read}):\n  {}", said.by, said.at, indented(&said.text)));
+                    lines.push(format!("\n{} ({}, {read}):\n  {}", said.by, local_time(said.at), indented(&said.text)));
                 }
                 let id = task.id;
                 lines.push(opened.say(format!("\nNext: saihai task why {id}"), format!("\n次: saihai task why {id}")));

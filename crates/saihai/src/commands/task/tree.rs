@@ -4,7 +4,7 @@ use board::{Board, Task, TaskId};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 use crate::show::clean;
 
@@ -42,7 +42,7 @@ impl Tree {
         context.format.print(&json, ids, || {
             let mut lines = Vec::new();
             for root in &roots {
-                draw(&board, root, "", "", &mut lines);
+                draw(&opened, &board, root, ["", ""], &mut lines);
             }
             if lines.is_empty() {
                 lines.push(opened.say(
@@ -64,15 +64,18 @@ fn nested(board: &Board, task: &Task) -> Value {
 }
 
 /// One task and what is below it. Depth is bounded by the limits, so recursion is too.
-fn draw(board: &Board, task: &Task, branch: &str, indent: &str, lines: &mut Vec<String>) {
+fn draw(opened: &OpenProject, board: &Board, task: &Task, [branch, indent]: [&str; 2], lines: &mut Vec<String>) {
     let waits = task.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let waits = if waits.is_empty() { String::new() } else { format!("  after {waits}") };
+    let waits = match waits.as_str() {
+        "" => String::new(),
+        waits => opened.say(format!("  after {waits}"), format!("  {waits} の後")),
+    };
     let who = task.assignee.as_ref().map(|agent| format!("  @{agent}")).unwrap_or_default();
     lines.push(format!("{branch}{} {}  {}{who}{waits}", task.id, task.status, clean(&task.title)));
     let count = task.children.len();
     for (index, child) in board.children(task).enumerate() {
         let last = index + 1 == count;
         let (branch, next) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        draw(board, child, &format!("{indent}{branch}"), &format!("{indent}{next}"), lines);
+        draw(opened, board, child, [&format!("{indent}{branch}"), &format!("{indent}{next}")], lines);
     }
 }

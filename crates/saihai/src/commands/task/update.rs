@@ -54,7 +54,7 @@ impl Update {
         }
         let edit = TaskEdit {
             title: self.title,
-            description: self.description.map(text_or_stdin).transpose()?,
+            description: self.description.map(|text| text_or_stdin(opened.language, text)).transpose()?,
             priority: self.priority,
             task_type: self.task_type,
             labels: self.label.map(|labels| labels.into_iter().filter(|label| !label.is_empty()).collect()),

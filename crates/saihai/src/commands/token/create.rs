@@ -8,13 +8,13 @@ use serde_json::json;
 use crate::context::{Context, owner};
 use crate::failure::Failure;
 
-/// Make a token for a person, a runner or a coordinator
+/// Make a token for a person, a runner, a coordinator or an orchestrator
 #[derive(Debug, Args)]
 #[command(
     after_help = "It is shown once; only its hash is kept.\n\nExample:\n  saihai token create --role viewer --name alice"
 )]
 pub(crate) struct Create {
-    /// owner, viewer, runner or coordinator
+    /// owner, viewer, runner, coordinator or orchestrator
     #[arg(long)]
     role: Role,
     /// The holder's name, for the list
@@ -26,7 +26,15 @@ impl Create {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let control = context.control(ProcessLifetime::ShortLived)?;
         let installation = context.installation(&control).await?;
-        let failed = |error| Failure::failed(format!("no token could be made: {error}"), "Try again.");
+        let failed = |error| {
+            Failure::failed(
+                context.say(
+                    format!("no token could be made: {error}"),
+                    format!("トークンを作成できませんでした: {error}"),
+                ),
+                context.try_again(),
+            )
+        };
         let secret = NewSecret::generate("sht").map_err(failed)?;
         let hash = token_hash(secret.reveal());
         let id = format!("tok_{}", &hash.0[..8]);

@@ -48,12 +48,12 @@ impl List {
                 }
                 let rows = tokens.iter().map(|t| {
                     let state = match (t.revoked, installation.is_valid(t, SystemClock.now())) {
-                        (true, _) => "revoked",
-                        (false, true) => "valid",
-                        (false, false) => "ended",
+                        (true, _) => context.say("revoked", "失効"),
+                        (false, true) => context.say("valid", "有効"),
+                        (false, false) => context.say("ended", "期限切れ"),
                     };
                     let (role, used_as) = (t.role.to_string(), t.used_as.to_string());
-                    [t.id.clone(), role, used_as, t.name.clone(), state.into(), local_time(t.created_at)]
+                    [t.id.clone(), role, used_as, t.name.clone(), state, local_time(t.created_at)]
                 });
                 table(context.language(), &COLUMNS, rows)
             },

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 pub(crate) struct Command {
     /// The task, such as tsk_12 or 12
     task: TaskId,
-    /// For this agent [default: its assignee]
+    /// For this agent [default: its assignee, or the only worker]
     #[arg(long)]
     agent: Option<AgentId>,
     /// Print what a runner gives a guided agent, which is told the rest by the MCP server

@@ -3,7 +3,7 @@
 mod command;
 mod run;
 
-use board::{Agent, AgentId, Task, TaskId};
+use board::{Agent, AgentId, Hierarchy, Task, TaskId};
 use clap::Subcommand;
 
 use crate::context::{Context, OpenProject};
@@ -22,11 +22,13 @@ pub(super) async fn run(context: &Context, command: Worker) -> Result<(), Failur
     }
 }
 
-/// The agent for the task: the named one, else its assignee.
+/// The agent for the task: the named one, else its assignee, else the only worker there is.
 fn worker(opened: &OpenProject, task: TaskId, named: Option<&AgentId>) -> Result<(Task, Agent), Failure> {
     let board = opened.board();
     let task = board.task(task).map_err(|refusal| opened.refusal(refusal))?;
-    let agent = named.or(task.assignee.as_ref()).ok_or_else(|| {
+    let mut workers = board.agents.values().filter(|agent| agent.active && agent.spec.hierarchy == Hierarchy::Worker);
+    let only = workers.next().filter(|_| workers.next().is_none()).map(|agent| agent.id());
+    let agent = named.or(task.assignee.as_ref()).or(only).ok_or_else(|| {
         Failure::new(
             CliExit::Conflict,
             "unassigned",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use board::wire;
-use board::{AgentId, Board, Destination, Language, SessionId, Status, TaskId};
+use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
 use clap::Args;
 use control::{ProcessLifetime, Project};
 use runner::RunnerPaths;
@@ -12,7 +12,7 @@ use runner::shim::SessionLog;
 use super::worker;
 use crate::commands::serve::shutdown_signal;
 use crate::commands::session::print_output;
-use crate::context::{Context, OpenProject};
+use crate::context::{Context, OpenProject, say_in};
 use crate::event_printer::print_events;
 use crate::failure::{CliExit, Failure};
 use crate::show::Format;
@@ -22,8 +22,8 @@ use crate::up_process::{UpOptions, UpProcess};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Starts the task if it is not in progress, runs one session of its agent, shows its output, and ends
-with the verdict: exit code 0 if the task is done, 1 if not. If `saihai up` is running, it starts the
-agent and this command only watches. Ctrl-C stops the agent.")]
+with the verdict: exit code 0 if the task is done, 1 if not. If `saihai up` is running, it starts
+the agent and this command only watches. Ctrl-C stops the agent.")]
 pub(crate) struct Run {
     /// The task, such as tsk_12 or 12
     task: TaskId,
@@ -35,6 +35,7 @@ pub(crate) struct Run {
 impl Run {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open_for(ProcessLifetime::LongLived).await?;
+        let context = &context.speaking(opened.language);
         self.prepare(&opened).await?;
         let (language, text) = (opened.language, context.format == Format::Text);
         let (project, paths) = (opened.project.clone(), RunnerPaths::new(&context.home, &opened.id));
@@ -87,10 +88,7 @@ impl Run {
 
     fn conclude(&self, context: &Context, board: &Board, previous_session: Option<SessionId>) -> Result<(), Failure> {
         let language = context.language_of(board);
-        let say = |en: String, ja: String| match language {
-            Language::En => en,
-            Language::Ja => ja,
-        };
+        let say = |en: String, ja: String| say_in(language, en, ja);
         let task = board.task(self.task).map_err(|refusal| Failure::refused(&refusal, language))?;
         let id = task.id;
         let session =

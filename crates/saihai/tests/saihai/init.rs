@@ -129,6 +129,74 @@ fn broken_definitions_leave_no_half_made_project() {
     assert_eq!(world.json(&["init"])["id"], "shop");
 }
 
+/// What is below `.saihai`, by name.
+fn definitions(world: &World) -> Vec<String> {
+    let mut open = vec![world.repository.join(".saihai")];
+    let mut found = Vec::new();
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().map(Result::unwrap) {
+            let path = entry.path();
+            found.push(path.strip_prefix(&world.repository).unwrap().to_str().unwrap().to_owned());
+            if entry.file_type().unwrap().is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// C3, C6: whatever fails, and however late, nothing that was written is left, and nothing is registered.
+#[test]
+fn a_failure_half_way_leaves_neither_files_nor_a_project() {
+    // A file in the place of a directory; a branch, a path and a language that there are not.
+    let cases = [
+        (".saihai/prompts", "a file", 1),
+        (".saihai/config.yaml", "name: shop\ntarget_branch: missing\n", 3),
+        (".saihai/config.yaml", "name: shop\nsandbox:\n  read: [missing]\n", 3),
+        (".saihai/config.yaml", "name: shop\nlanguage: fr\n", 3),
+    ];
+    for (path, text, code) in cases {
+        let world = World::repository();
+        world.write(path, text);
+        let error = world.refused(code, &["init"]);
+        assert!(error["hint"].as_str().unwrap().to_lowercase().contains("nothing was"), "{error}");
+        assert_eq!(definitions(&world), [path], "{error}");
+        assert_eq!(world.json(&["project", "list"]), json!([]), "{error}");
+        assert!(world.git(&["status", "--porcelain", "--untracked-files=all"]).ends_with(path), "{error}");
+        std::fs::remove_file(world.repository.join(path)).unwrap();
+        assert_eq!(world.json(&["init"])["id"], "shop");
+    }
+}
+
+/// C3, C6, E3: a store that cannot be opened leaves no definitions.
+#[test]
+fn a_store_that_cannot_be_opened_leaves_no_definitions() {
+    let world = World::repository();
+    std::fs::write(world.home(), "not a directory").unwrap();
+    world.refused(4, &["init"]);
+    assert!(!world.repository.join(".saihai").exists());
+}
+
+/// C3, C6: nothing is written through a link, wherever it leads.
+#[test]
+fn nothing_is_written_through_a_linked_directory() {
+    for linked in [".saihai", ".saihai/agents"] {
+        let world = World::repository();
+        let elsewhere = world.path().join("elsewhere");
+        std::fs::create_dir_all(&elsewhere).unwrap();
+        let link = world.repository.join(linked);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let error = world.refused(1, &["init"]);
+        assert!(error["message"].as_str().unwrap().contains("is a symbolic link"), "{error}");
+        assert!(error["hint"].as_str().unwrap().contains("Put a directory in its place"), "{error}");
+        assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+        assert!(link.is_symlink() && !world.repository.join(".saihai/config.yaml").exists());
+        assert_eq!(world.json(&["project", "list"]), json!([]));
+    }
+}
+
 #[test]
 fn a_file_in_the_place_of_the_directory_is_told() {
     let world = World::repository();

@@ -5,6 +5,7 @@
 
 mod agents;
 mod board_follower;
+mod by_hand;
 mod chaos;
 mod contract;
 mod doctor;
@@ -18,7 +19,9 @@ mod merged;
 mod messages;
 mod parallel;
 mod projects;
+mod prompts;
 mod real_clients;
+mod report;
 mod runner;
 mod scripts;
 mod sessions;

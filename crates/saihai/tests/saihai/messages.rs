@@ -26,7 +26,7 @@ fn a_message_has_a_length() {
     assert_eq!(world.refused(2, &["message", "send", "lead", &"x".repeat(4001)])["code"], "invalid_argument");
 }
 
-/// N11, F119: a message that nobody would hear is refused, and says what to do instead.
+/// N11, F121: a message that nobody would hear is refused, and says what to do instead.
 #[test]
 fn a_message_to_a_one_shot_agent_is_refused() {
     let world = World::new();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, keys};
+use crate::world::{Output, World, keys};
 
 /// C6: by id, by path, by a path below, and by the current directory.
 #[test]
@@ -58,6 +58,8 @@ fn showing_a_project_counts_its_tasks() {
     {
         assert!(keys(&shown).contains(&field), "{field}: {shown}");
     }
+    let text = world.ok(&["project", "show"]);
+    assert!(text.contains("5 open subtasks of a task") && text.contains("3 attempts"), "D26: {text}");
     assert_eq!([&shown["tasks"]["todo"], &shown["tasks"]["backlog"], &shown["tasks"]["done"]], [1, 1, 0]);
 }
 
@@ -77,4 +79,69 @@ fn a_deleted_repository_leaves_its_board() {
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("is not there any more"), "{doctor:?}");
     assert_eq!(run(&["agent", "apply", "--project", "shop", "--json"]).code, 3);
+}
+
+/// C7, D12: a repository that was moved is recognised, and its board comes along. A copy is not taken for it.
+#[test]
+fn a_moved_repository_is_recognised() {
+    let world = World::new();
+    let task = world.task("stays");
+    let moved = world.path().join("elsewhere");
+    std::fs::rename(&world.repository, &moved).unwrap();
+    let there = |arguments: &[&str]| Output::of(world.command(arguments).current_dir(&moved).output().unwrap());
+    for arguments in [&["task", "list"][..], &["init"]] {
+        let refused = there(&[arguments, &["--json"]].concat());
+        let error = refused.error();
+        assert_eq!((refused.code, error["code"].as_str()), (3, Some("not_initialised")), "{error}");
+        assert!(error["message"].as_str().unwrap().contains("the project `shop`"), "{error}");
+        assert!(error["hint"].as_str().unwrap().contains("saihai project move shop ."), "{error}");
+    }
+    assert_eq!(there(&["project", "move", "shop", "--quiet"]).stdout, "shop\n");
+    assert_eq!(there(&["task", "list", "--quiet"]).stdout.trim(), task);
+    assert_eq!(there(&["project", "move", "shop"]).code, 0, "twice is once");
+
+    // The copy has the mark too, but the project's repository is still there.
+    let copy = world.path().join("copy");
+    assert!(std::process::Command::new("cp").args(["-r"]).args([&moved, &copy]).status().unwrap().success());
+    let output = world.command(&["init", "--name", "copy", "--quiet"]).current_dir(&copy).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "copy\n");
+    let taken = Output::of(world.command(&["project", "move", "shop", "--json"]).current_dir(&copy).output().unwrap());
+    assert_eq!((taken.code, taken.error()["code"].as_str()), (6, Some("state_conflict")));
+}
+
+/// C7: a project that is removed is no longer listed, keeps its board and comes back with it.
+#[test]
+fn a_removed_project_comes_back_with_its_board() {
+    let world = World::new();
+    let task = world.task("stays");
+    world.ok(&["session", "start", &task, "--agent", "coder"]);
+    assert_eq!(world.refused(6, &["project", "remove", "shop"])["code"], "state_conflict");
+    world.ok(&["session", "end", "1", "--exit-code", "1"]);
+    assert_eq!(world.json(&["project", "remove", "shop"]), json!({"id": "shop", "removed": true}));
+    assert_eq!(world.json(&["project", "list"]), json!([]));
+    assert_eq!(world.refused(3, &["task", "list"])["code"], "not_initialised");
+    let again = world.refused(3, &["init"]);
+    assert!(again["hint"].as_str().unwrap().contains("saihai project move shop ."), "{again}");
+    world.ok(&["project", "move", "shop", "."]);
+    assert_eq!(world.ok(&["task", "list", "--all", "--quiet"]), task);
+    assert_eq!(world.refused(5, &["project", "remove", "nothing"])["code"], "not_found");
+    world.ok(&["log", "verify"]);
+}
+
+/// C7: another name for people; nothing else in the file changes, and a name that cannot be is refused.
+#[test]
+fn a_project_is_renamed() {
+    let world = World::new();
+    let before = world.read(".saihai/config.yaml");
+    world.ok(&["project", "rename", "Web shop"]);
+    let project = world.json(&["project", "show"]);
+    assert_eq!([&project["id"], &project["name"]], ["shop", "Web shop"]);
+    let lines =
+        |text: &str| text.lines().filter(|line| !line.starts_with("name:")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines(&world.read(".saihai/config.yaml")), lines(&before));
+    assert_eq!(world.refused(2, &["project", "rename", " "])["code"], "invalid_argument");
+    world.write(".saihai/agents/broken.yaml", "id: [\n");
+    let file = world.read(".saihai/config.yaml");
+    assert_eq!(world.refused(3, &["project", "rename", "Other"])["code"], "bad_configuration");
+    assert_eq!(world.read(".saihai/config.yaml"), file, "what cannot be applied is not kept");
 }

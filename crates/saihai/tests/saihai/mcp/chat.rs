@@ -157,7 +157,7 @@ async fn chat_on_the_command_line_ends_with_the_answer() {
     .await;
 }
 
-/// N11, seed 002: what the owner asks a manager for in its chat is a task that starts, and the conversation names it.
+/// N11, F121, seed 002: what the owner asks a manager for in its chat is a task that starts, and the chat names it.
 #[tokio::test]
 async fn what_is_asked_for_in_a_chat_becomes_work() {
     over_both_transports(async |mut fixture| {

@@ -104,6 +104,11 @@ impl Fixture {
         }
     }
 
+    /// Where the server listens, if there is one.
+    pub(crate) fn base_url(&self) -> Option<&str> {
+        self.server.as_ref().and_then(|server| server.mcp_url.strip_suffix("/mcp"))
+    }
+
     /// Kills the process that serves this agent, and starts another.
     pub(crate) async fn kill(&mut self, agent: &mut Agent) {
         self.renew(agent).await;

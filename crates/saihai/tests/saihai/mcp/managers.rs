@@ -154,3 +154,122 @@ async fn assigning(manager: &mut Agent, task: &str, assignee: &str) -> String {
     let arguments: Value = json!({ "task_id": task, "assignee_id": assignee });
     manager.refused("assign_task", arguments).await
 }
+
+/// R8, seed 001: a manager chooses by what its workers are good at.
+#[tokio::test]
+async fn skills_are_shown_to_managers() {
+    over_both_transports(async |mut fixture| {
+        let tester = fixture.world.read(".saihai/agents/tester.yaml");
+        fixture.world.write(".saihai/agents/tester.yaml", format!("{tester}skills: [rust, \"load tests\"]\n"));
+        fixture.world.ok(&["agent", "apply"]);
+        let top = fixture.started("Release", "lead");
+        let (mut lead, _) = split(&mut fixture, "lead", &top).await;
+        let listed = lead.must("list_subordinates", json!({})).await;
+        let skills = |id: &str| {
+            let found = listed["subordinates"].as_array().unwrap().iter().find(|agent| agent["id"] == id).unwrap();
+            texts(&found["skills"]).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!((skills("tester"), skills("coder")), (vec!["rust".into(), "load tests".into()], vec![]));
+        let profile = lead.must("get_subordinate_profile", json!({ "agent_id": "tester" })).await;
+        assert_eq!(texts(&profile["skills"]), ["rust", "load tests"]);
+        assert!(fixture.world.ok(&["agent", "show", "tester"]).contains("rust, load tests"));
+    })
+    .await;
+}
+
+/// N1, S6, M5, seeds 000 and 001: the prompt of the definition is in the answer of `authenticate`, another model than the
+/// roster's is recorded and shown, and the answers that ask to split and to report carry the task.
+#[tokio::test]
+async fn answers_carry_what_the_seeds_say() {
+    over_both_transports(async |mut fixture| {
+        let lead = fixture.world.read(".saihai/agents/lead.yaml");
+        fixture.world.write(".saihai/agents/lead.yaml", format!("{lead}model: sonnet\n"));
+        fixture.world.ok(&["agent", "apply"]);
+        let top = fixture.started("Release", "lead");
+        let mut lead = fixture.claim("lead", &top).await;
+        let prompt = fixture.world.read(".saihai/prompts/lead.md");
+        assert_eq!(lead.must("authenticate", json!({})).await["system_prompt"], prompt);
+        lead.next().await;
+        let reported = lead.must("report_model", json!({ "provider": "openai", "model_id": "gpt-4o" })).await;
+        assert_eq!(reported["verified"], false, "{reported}");
+        let model = &fixture.world.json(&["session", "show", &lead.id()])["model"];
+        assert_eq!(
+            [&model["provider"], &model["model_id"], &model["matches"]],
+            [&json!("openai"), &json!("gpt-4o"), &json!(false)]
+        );
+        lead.next().await;
+        lead.must("get_my_task", json!({})).await;
+        let split = lead.next().await;
+        assert_eq!(split["task"], json!({ "id": top, "title": "Release", "status": "in_progress" }), "{split}");
+        let created = lead.must("create_task", json!({ "title": "Build", "description": "It." })).await;
+        let build = created["task"]["id"].as_str().unwrap().to_owned();
+        lead.next().await;
+        lead.start(&build, "coder").await;
+        lead.wait().await;
+        fixture.log_out(lead).await;
+        fixture.work("coder", &build).await;
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        let report = lead.next().await;
+        assert_eq!((&report["action"], &report["task"]["id"]), (&json!("report_completion"), &json!(top)), "{report}");
+        assert_eq!(report["task"]["title"], "Release");
+    })
+    .await;
+}
+
+/// N5, seed 001: `get_recent_completions` lists what is done since the manager's last session, or since a time, under a
+/// parent, newest first and not more than asked for; what failed is found in `list_tasks`.
+#[tokio::test]
+async fn recent_completions_are_what_is_done_since() {
+    over_both_transports(async |mut fixture| {
+        let top = fixture.started("Release", "lead");
+        let (mut lead, [build, ship]) = split(&mut fixture, "lead", &top).await;
+        lead.next().await;
+        lead.start(&build, "coder").await;
+        lead.wait().await;
+        fixture.log_out(lead).await;
+        fixture.work("coder", &build).await;
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        lead.next().await;
+        lead.start(&ship, "tester").await;
+        lead.wait().await;
+        fixture.log_out(lead).await;
+        fixture.work("tester", &ship).await;
+
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        let recent = async |lead: &mut Agent, arguments: Value| {
+            let answer = lead.must("get_recent_completions", arguments).await;
+            let ids = column(&answer["completions"], "task_id").into_iter().map(str::to_owned).collect::<Vec<_>>();
+            (ids, answer["total"].as_u64().unwrap(), answer["completions"].clone())
+        };
+        let (ids, total, completions) = recent(&mut lead, json!({})).await;
+        assert_eq!((ids, total), (vec![ship.clone()], 1), "since its last session");
+        assert_eq!((&completions[0]["result"], completions[0]["completed_at"].is_string()), (&json!("success"), true));
+        let early = "2000-01-01T00:00:00Z";
+        let (ids, total, _) = recent(&mut lead, json!({ "since": early })).await;
+        assert_eq!((ids, total), (vec![ship.clone(), build.clone()], 2));
+        let (ids, total, _) = recent(&mut lead, json!({ "since": early, "limit": 1 })).await;
+        assert_eq!((ids, total), (vec![ship.clone()], 2));
+        let (ids, total, _) = recent(&mut lead, json!({ "since": early, "parent_task_id": build })).await;
+        assert_eq!(total, 2, "the steps of another parent");
+        assert!(!ids.contains(&build) && !ids.contains(&ship), "{ids:?}");
+
+        // What failed is no completion.
+        let made = lead.must("create_task", json!({ "title": "Announce", "description": "It." })).await;
+        let announce = made["task"]["id"].as_str().unwrap().to_owned();
+        lead.must("assign_task", json!({ "task_id": announce, "assignee_id": "solo" })).await;
+        lead.set(&announce, "in_progress").await;
+        lead.wait().await;
+        fixture.log_out(lead).await;
+        let mut solo = fixture.claim("solo", &announce).await;
+        solo.begin_session().await;
+        solo.report("failed", "No words.").await;
+        fixture.log_out(solo).await;
+        let mut lead = back(&mut fixture, "lead", &top).await;
+        let (ids, _, _) = recent(&mut lead, json!({ "since": early })).await;
+        assert_eq!(ids, [ship, build]);
+        let listed = lead.must("list_tasks", json!({})).await;
+        let failed = listed["tasks"].as_array().unwrap().iter().find(|task| task["id"] == announce).unwrap();
+        assert_eq!(failed["status"], "failed", "{failed}");
+    })
+    .await;
+}

@@ -3,6 +3,7 @@
 
 mod agent;
 mod chat;
+mod directing;
 mod fixture;
 mod interrupts;
 mod managers;

@@ -89,7 +89,7 @@ async fn a_manager_comments_on_its_subtask() {
     .await;
 }
 
-/// N8: `get_my_task` and the whole prompt name scope, checks with their commands, and goals.
+/// N8, F119: `get_my_task` and the whole prompt name scope, checks with their commands, and goals.
 #[tokio::test]
 async fn a_worker_knows_what_it_is_judged_by() {
     over_both_transports(async |mut fixture| {
@@ -113,7 +113,7 @@ async fn a_worker_knows_what_it_is_judged_by() {
     .await;
 }
 
-/// N9, F120: nothing is reported of a task that was not read, and twenty refused calls in a row end the session.
+/// N9: nothing is reported of a task that was not read, and twenty refused calls in a row end the session.
 #[tokio::test]
 async fn premature_and_endless_calls_are_ended() {
     over_both_transports(async |mut fixture| {

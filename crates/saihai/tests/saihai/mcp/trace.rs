@@ -92,3 +92,39 @@ async fn trace_shows_every_call_its_answer_and_its_reason() {
     })
     .await;
 }
+
+/// E6, seed 004: what a coordinator was told about an agent is read afterwards, as text, JSON and on the agent's page.
+#[tokio::test]
+async fn answers_to_coordinators_are_seen() {
+    over_both_transports(async |mut fixture| {
+        assert_eq!(fixture.world.ok(&["agent", "trace", "solo"]), "Nobody has asked about it yet.");
+        assert_eq!(fixture.staffed("solo").await, ["hold", "no_in_progress_task"]);
+        let task = fixture.started("Small", "solo");
+        for _ in 0..3 {
+            assert_eq!(fixture.staffed("solo").await, ["start", "has_in_progress_task"]);
+        }
+        let answered = |trace: &Value| {
+            let of = |name: &str| trace[name].as_str().unwrap_or_default().to_owned();
+            [of("kind"), of("action"), of("reason")]
+        };
+        let waiting = async {
+            loop {
+                let trace = fixture.world.json(&["agent", "trace", "solo"]);
+                let mut seen: Vec<_> = trace.as_array().unwrap().iter().map(answered).collect();
+                // How many equal answers are one line depends on when they were written.
+                seen.dedup();
+                if seen.len() == 2 {
+                    return seen;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        let seen = tokio::time::timeout(WAIT_LIMIT, waiting).await.unwrap();
+        let expected = [["staffing", "hold", "no_in_progress_task"], ["staffing", "start", "has_in_progress_task"]];
+        assert_eq!(seen, expected);
+        let text = fixture.world.ok(&["agent", "trace", "solo", "-n", "1"]);
+        assert!(text.contains(&format!("get_agent_action → start: has_in_progress_task ({task})")), "{text}");
+        assert_eq!(fixture.world.refused(5, &["agent", "trace", "nobody"])["code"], "not_found");
+    })
+    .await;
+}

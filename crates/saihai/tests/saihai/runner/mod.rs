@@ -2,6 +2,7 @@
 //!
 //! Agents are shell scripts. Where a test has to look while one works, the script waits at a barrier.
 
+mod client_files;
 mod disk_full;
 mod environment;
 mod forgery;
@@ -17,6 +18,7 @@ mod sandbox;
 mod sandbox_programs;
 mod until_idle;
 mod verdicts;
+mod workspace_setup;
 mod worktree;
 
 use std::collections::BTreeMap;

@@ -203,7 +203,7 @@ async fn attached_agent_gets_a_workspace() {
     team.until_task(&first, "done");
 }
 
-/// S7, F119: an agent with `client: attached` is never started by a runner; a person's own client does merged work beside
+/// S7: an agent with `client: attached` is never started by a runner; a person's own client does merged work beside
 /// `up`. One whose client is not installed can be attached all the same.
 #[tokio::test]
 async fn attached_client_does_merged_work_beside_up() {
@@ -225,7 +225,7 @@ async fn attached_client_does_merged_work_beside_up() {
         team.world.ok(&["task", "start", &task]);
         if id == "window" {
             let why = team.world.ok(&["task", "why", &task]);
-            assert!(why.contains("saihai agent passkey"), "{why}");
+            assert!(why.contains("`saihai agent passkey window`"), "{why}");
             assert_eq!(team.world.json(&["session", "list", "--task", &task]), json!([]));
         } else {
             team.until_board("a failed launch", |board| {

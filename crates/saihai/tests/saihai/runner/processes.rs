@@ -122,6 +122,20 @@ fn none_is_left_after_a_timeout_or_a_stall() {
     });
 }
 
+/// R4, seed 003: a client that takes too long is told by SIGTERM, and has time to end by itself.
+#[test]
+fn a_client_may_end_by_itself_when_its_time_is_up() {
+    let script = "trap 'echo saved; exit 0' TERM; while :; do echo busy; sleep 0.1; done";
+    let team = Team::new("");
+    team.redefine_solo(script, &json!({ "timeout": 1 }));
+    team.start_task("Take too long");
+    let up = team.up();
+    let session = team.until_ended(1);
+    up.stop();
+    assert_eq!(session["end_reason"], "timed_out", "{session:#}");
+    assert!(team.log(1).lines().any(|line| line == "saved"), "{}", team.log(1));
+}
+
 pub(super) fn shim_of(team: &Team, session: u32) -> u32 {
     let text = fs::read_to_string(team.run_directory(session).join("shim.json")).unwrap();
     let identity: Value = serde_json::from_str(&text).unwrap();
@@ -321,10 +335,10 @@ fn a_missing_client_is_told() {
     assert!(session["error"].as_str().unwrap().contains("no-such-client-anywhere"), "{session:#}");
     let task = team.start_task("Work");
     team.until_task(&task, "done");
-    // Three launches in vain block it, and it says why (A3).
+    // Three launches in vain block it, and it says why (A3, D22).
     let blocked = team.until_task(&ghost, "blocked");
     assert_eq!(blocked["attempts"], 0);
-    assert!(blocked["blocked_reason"].as_str().unwrap().contains("no_progress"), "{blocked:#}");
+    assert!(blocked["blocked_reason"].as_str().unwrap().contains("launch_failed"), "{blocked:#}");
     up.stop();
 }
 

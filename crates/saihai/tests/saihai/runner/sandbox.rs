@@ -52,7 +52,7 @@ fn a_users_files(team: &Team) {
     fs::write(team.world.path().join("user/notes.txt"), "notes\n").unwrap();
 }
 
-/// R16, F121: the memory bank is there whatever the scope says, and the prompt names what is there and nothing else.
+/// R16: the memory bank is there whatever the scope says, and the prompt names what is there and nothing else.
 #[test]
 fn files_that_the_prompt_names_are_there() {
     let team = Team::new("");

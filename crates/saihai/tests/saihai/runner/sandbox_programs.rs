@@ -73,10 +73,11 @@ fn toolchains_run_as_outside() {
     std::os::unix::fs::symlink(home.join("envs/x/bin/tool-like"), home.join(".local/bin/tool-like")).unwrap();
     fs::write(home.join("rules.txt"), "rules of the house\n").unwrap();
     fs::write(home.join("authority.pem"), "authority\n").unwrap();
+    fs::write(home.join("packages.pem"), "packages\n").unwrap();
     let command = [
         "sh",
         "-c",
-        &format!("{check} && cat \"$1\" \"$SSL_CERT_FILE\" && echo work > src/b.txt"),
+        &format!("{check} && cat \"$1\" \"$SSL_CERT_FILE\" \"$PIP_CERT\" && echo work > src/b.txt"),
         "sh",
         home.join("rules.txt").to_str().unwrap(),
     ]
@@ -90,6 +91,7 @@ fn toolchains_run_as_outside() {
     let up = up
         .env("PATH", path)
         .env("SSL_CERT_FILE", home.join("authority.pem"))
+        .env("PIP_CERT", home.join("packages.pem"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -97,7 +99,7 @@ fn toolchains_run_as_outside() {
     team.until_task(&task, "done");
     rustix::process::kill_process(rustix::process::Pid::from_child(&up), rustix::process::Signal::TERM).unwrap();
     up.wait_with_output().unwrap();
-    assert_eq!(team.log(1), "loaded python\nloaded node\nloaded tool\nrules of the house\nauthority\n");
+    assert_eq!(team.log(1), "loaded python\nloaded node\nloaded tool\nrules of the house\nauthority\npackages\n");
 }
 
 /// R13, W3 of the hostile test: whoever uses too much of the machine is ended, with a reason of its own. The first time

@@ -50,12 +50,12 @@ type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
 fn main() -> anyhow::Result<std::process::ExitCode> {
     // The runner starts itself as a shim, and this one as a client.
     let words: Vec<_> = std::env::args().skip(1).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["shim"] => return Ok(runner::shim::supervise()),
-        ["shim", "--init"] => return Ok(runner::shim::init()),
-        ["workspace-git"] => return Ok(runner::run_workspace_request()),
-        ["stamp", file] => return Ok(launch_latency::write_start_time(file)),
-        _ => {}
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    if let Some(exit) = runner::shim::internal_command(&words) {
+        return Ok(exit);
+    }
+    if let ["stamp", file] = words.as_slice() {
+        return Ok(launch_latency::write_start_time(file));
     }
     measure_all().map(|()| std::process::ExitCode::SUCCESS)
 }

@@ -3,9 +3,11 @@
 //! It keeps no state: what it does next follows from the conversation in each request, so any
 //! number of clients can use one server at once, and a client that is killed can come back.
 
+mod action;
 mod anthropic;
 mod chat;
 mod conversation;
+mod directing;
 mod gemini;
 mod guided;
 mod reply;
@@ -22,8 +24,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+pub use self::action::next_turn;
 pub use self::conversation::{ClientTool, Conversation, ToolCall, Turn};
-pub use self::guided::guided;
 use self::reply::{Ids, Reply};
 
 /// Clients send whole conversations.
@@ -32,7 +34,7 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 /// How the model behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
-    /// It does what `get_next_action` says.
+    /// It does what `get_next_action` says, or directs a project where it has the tools for that.
     Guided,
     /// Every request is answered with 429 and `Retry-After: 1`.
     RateLimited,
@@ -128,14 +130,14 @@ impl Model {
             return Reply::error(400, "invalid_request_error", "This is no JSON.");
         };
         match path {
-            "/v1/messages" => anthropic::reply(&request, &guided(&anthropic::read(&request)), &self.ids),
+            "/v1/messages" => anthropic::reply(&request, &next_turn(&anthropic::read(&request)), &self.ids),
             "/v1/messages/count_tokens" => Reply::json(&json!({ "input_tokens": 100 })),
-            "/v1/responses" => responses::reply(&request, &guided(&responses::read(&request)), &self.ids),
-            "/v1/chat/completions" => chat::reply(&request, &guided(&chat::read(&request)), &self.ids),
+            "/v1/responses" => responses::reply(&request, &next_turn(&responses::read(&request)), &self.ids),
+            "/v1/chat/completions" => chat::reply(&request, &next_turn(&chat::read(&request)), &self.ids),
             _ => match gemini::endpoint(path) {
                 Some((model, delivery)) => {
                     request["model"] = json!(model);
-                    gemini::reply(&request, &guided(&gemini::read(&request)), &self.ids, delivery)
+                    gemini::reply(&request, &next_turn(&gemini::read(&request)), &self.ids, delivery)
                 }
                 None => Reply::error(404, "not_found_error", "There is nothing here."),
             },

@@ -112,8 +112,7 @@ impl Conversation {
 
     /// What the client puts in front of the names of Saihai's tools.
     pub fn prefix(&self) -> Option<String> {
-        let next = Tool::GetNextAction.as_str();
-        self.tools.iter().find_map(|tool| tool.full().strip_suffix(next).map(str::to_owned))
+        self.tools.iter().find_map(|tool| before_known_tool(&tool.full()).map(str::to_owned))
     }
 
     /// A tool of Saihai's, as this client calls it.
@@ -137,11 +136,15 @@ impl Conversation {
 
     /// The prefix of tools that the client lists by name only: found by a word that ends like a tool of Saihai's.
     pub fn deferred_prefix(&self) -> Option<String> {
-        let next = Tool::GetNextAction.as_str();
         let part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let mut words = self.request.split(|c| !part(c)).filter_map(|word| word.find("mcp__").map(|at| &word[at..]));
-        words.find_map(|word| word.strip_suffix(next).map(str::to_owned))
+        words.find_map(|word| before_known_tool(word).map(str::to_owned))
     }
+}
+
+/// What is in front of a tool's name, if it is one that every agent, or every orchestrator, has.
+fn before_known_tool(name: &str) -> Option<&str> {
+    [Tool::GetNextAction, Tool::GetOverview].iter().find_map(|tool| name.strip_suffix(tool.as_str()))
 }
 
 /// The texts in a value that is a text, or a list of parts with texts.

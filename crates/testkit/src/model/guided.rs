@@ -5,60 +5,11 @@
 use board::Tool;
 use serde_json::{Value, json};
 
-use super::conversation::{ClientTool, Conversation, ToolCall, Turn};
+use super::action::{Action, ask, has_shell, last, parent, quote, refusal};
+use super::conversation::{Conversation, ToolCall};
 
-/// After so many refusals the model gives up.
-const MAX_REFUSALS: usize = 5;
-
-const WRITE: [&str; 3] = ["Write", "write_file", "write"];
-const SHELL: [&str; 5] = ["Bash", "exec_command", "run_shell_command", "bash", "shell"];
-
-/// What the model does next, before it becomes a call of a client's tool.
-enum Action {
-    Ask(Tool, Value),
-    Write { path: String, content: String },
-    Shell(String),
-    Say(String),
-}
-
-/// The model's next turn in a conversation.
-pub fn guided(conversation: &Conversation) -> Turn {
-    if conversation.tools.is_empty() {
-        return Turn::Say("A task".into());
-    }
-    if conversation.prefix().is_none() {
-        return look_for_tools(conversation);
-    }
-    match next(conversation) {
-        Action::Say(text) => Turn::Say(text),
-        Action::Ask(tool, arguments) => match conversation.tool_named(tool) {
-            Some(offered) => Turn::Call { tool: offered.clone(), arguments: with_token(conversation, arguments) },
-            None => Turn::Say(format!("I was not given {}.", tool.as_str())),
-        },
-        Action::Write { path, content } => write(conversation, &path, &content),
-        Action::Shell(command) => shell(conversation, &command),
-    }
-}
-
-/// Some clients list the tools of servers by name only, until they are searched for.
-fn look_for_tools(conversation: &Conversation) -> Turn {
-    let search = conversation.client_tool(&["ToolSearch"]);
-    let searched = conversation.calls.iter().any(|call| call.tool.name == "ToolSearch");
-    match (search, conversation.deferred_prefix()) {
-        (Some(search), Some(prefix)) if !searched => {
-            let names: Vec<_> = Tool::ALL.iter().map(|tool| format!("{prefix}{}", tool.as_str())).collect();
-            let arguments = json!({ "query": format!("select:{}", names.join(",")), "max_results": names.len() });
-            Turn::Call { tool: search.clone(), arguments }
-        }
-        _ => Turn::Say("I see no tools of Saihai.".into()),
-    }
-}
-
-fn next(conversation: &Conversation) -> Action {
-    let refused = |call: &&ToolCall| conversation.saihai_tool(call).is_some() && refusal(call).is_some();
-    if conversation.calls.iter().filter(refused).count() >= MAX_REFUSALS {
-        return Action::Say("I am refused again and again, so I stop.".into());
-    }
+/// What whoever is led does next.
+pub(super) fn next(conversation: &Conversation) -> Action {
     let Some(greeting) = last(conversation, Tool::Authenticate) else { return authenticate(conversation) };
     if let Some(why) = refusal(&conversation.calls[greeting]) {
         return Action::Say(format!("I could not authenticate: {why}"));
@@ -71,7 +22,7 @@ fn next(conversation: &Conversation) -> Action {
     if since.iter().any(|call| conversation.saihai_tool(call) == Some(Tool::Logout)) {
         return Action::Say("I did what I was told, and logged out.".into());
     }
-    if since.last().is_some_and(|call| refused(&call)) {
+    if since.last().is_some_and(|call| conversation.saihai_tool(call).is_some() && refusal(call).is_some()) {
         return ask(Tool::GetNextAction);
     }
     plan(conversation, &answer, since).into_iter().nth(since.len()).unwrap_or_else(|| ask(Tool::GetNextAction))
@@ -124,27 +75,8 @@ fn authenticate(conversation: &Conversation) -> Action {
     Action::Ask(Tool::Authenticate, who)
 }
 
-fn ask(tool: Tool) -> Action {
-    Action::Ask(tool, json!({}))
-}
-
 fn report(summary: &str) -> Action {
     Action::Ask(Tool::ReportCompleted, json!({ "result": "success", "summary": summary }))
-}
-
-fn last(conversation: &Conversation, tool: Tool) -> Option<usize> {
-    conversation.calls.iter().rposition(|call| conversation.saihai_tool(call) == Some(tool))
-}
-
-/// Why a call was refused, or that it failed.
-fn refusal(call: &ToolCall) -> Option<String> {
-    let answer = call.answer();
-    let text = |name: &str| answer[name].as_str().unwrap_or("").to_owned();
-    match answer["code"].is_string() && answer["message"].is_string() {
-        true => Some(format!("{} {}", text("message"), text("hint"))),
-        false if answer.is_null() => Some(call.result.chars().take(200).collect()),
-        false => None,
-    }
 }
 
 /// Two steps that name what their task names.
@@ -169,32 +101,35 @@ fn work(conversation: &Conversation, task: &Value, since: &[ToolCall], done: Act
     let own = task["description"].as_str().map_or_else(|| description(conversation), str::to_owned);
     let path = quoted_path(&own).unwrap_or_else(|| format!("work/{id}.md"));
     let content = format!("# {}\n\nDone as {id}.\n", task["title"].as_str().unwrap_or(id));
+    let (path, git) = match elsewhere(conversation) {
+        Some(place) => (format!("{place}/{path}"), format!("git -C {}", quote(&place))),
+        None => (path, "git".into()),
+    };
     let command = format!("mkdir -p {} && printf '%s' {} > {}", parent(&path), quote(&content), quote(&path));
-    let commit = Action::Shell(format!("git add -- {} && git commit -q -m {}", quote(&path), quote(id)));
+    let commit = Action::Shell(format!("{git} add -- {} && {git} commit -q -m {}", quote(&path), quote(id)));
     let mut plan = vec![Action::Write { path, content }];
     // Some clients do not write over a file that they have not read.
     if since.first().is_some_and(|call| call.failed) {
         plan.push(Action::Shell(command));
     }
-    if conversation.client_tool(&SHELL).is_some() {
+    if has_shell(conversation) {
         plan.push(commit);
     }
     plan.push(done);
     plan
 }
 
+/// Where to work, if that is not where the client is: whoever is attached by hand is told.
+fn elsewhere(conversation: &Conversation) -> Option<String> {
+    let greeting = conversation.calls[last(conversation, Tool::Authenticate)?].answer();
+    let told = greeting["working_directory"].as_str()?;
+    (conversation.directory() != Some(told)).then(|| told.to_owned())
+}
+
 fn quoted_path(text: &str) -> Option<String> {
     let mut quoted = text.split('`').skip(1).step_by(2);
     let safe = |path: &&str| !path.is_empty() && !path.contains([' ', '\'']) && !path.contains("..");
     quoted.find(|path| safe(path) && !path.starts_with('/')).map(str::to_owned)
-}
-
-fn parent(path: &str) -> String {
-    quote(path.rsplit_once('/').map_or(".", |(parent, _)| parent))
-}
-
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// A manager's choice: what can be started is started, then it waits.
@@ -228,45 +163,12 @@ fn start(since: &[ToolCall]) -> Vec<Action> {
     plan
 }
 
-fn with_token(conversation: &Conversation, mut arguments: Value) -> Value {
-    let greeting = last(conversation, Tool::Authenticate).map(|at| conversation.calls[at].answer());
-    if let Some(token) = greeting.and_then(|answer| answer["session_token"].as_str().map(str::to_owned)) {
-        arguments["session_token"] = json!(token);
-    }
-    arguments
-}
-
-fn write(conversation: &Conversation, path: &str, content: &str) -> Turn {
-    let Some(tool) = conversation.client_tool(&WRITE) else {
-        let command = format!("mkdir -p {} && printf '%s' {} > {}", parent(path), quote(content), quote(path));
-        return shell(conversation, &command);
-    };
-    let path = conversation.directory().map_or_else(|| path.to_owned(), |directory| format!("{directory}/{path}"));
-    let name = if tool.name == "write" { "filePath" } else { "file_path" };
-    Turn::Call { tool: tool.clone(), arguments: json!({ name: path, "content": content }) }
-}
-
-fn shell(conversation: &Conversation, command: &str) -> Turn {
-    let Some(tool) = conversation.client_tool(&SHELL) else {
-        return Turn::Say("I have neither a file to write to nor a shell.".into());
-    };
-    Turn::Call { tool: tool.clone(), arguments: shell_arguments(tool, command) }
-}
-
-fn shell_arguments(tool: &ClientTool, command: &str) -> Value {
-    match tool.name.as_str() {
-        "exec_command" => json!({ "cmd": command }),
-        "shell" => json!({ "command": ["sh", "-c", command] }),
-        _ => json!({ "command": command, "description": "Keep the work" }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
+    use super::super::action::next_turn;
     use super::super::conversation::{ClientTool, Conversation, Entry, ToolCall, Turn};
-    use super::guided;
 
     const TOOLS: [&str; 9] = [
         "s_authenticate",
@@ -290,7 +192,7 @@ mod tests {
         let entries = std::iter::once(prompt).chain(calls.iter().map(call)).collect();
         let request = json!({ "model": "m", "system": "Working directory: /repo\n" });
         let tools = TOOLS.iter().map(|name| ClientTool::named(name)).collect();
-        match guided(&Conversation::new("vendor", &request, entries, tools)) {
+        match next_turn(&Conversation::new("vendor", &request, entries, tools)) {
             Turn::Call { tool, arguments } => (tool.name, arguments),
             Turn::Say(text) => ("say".into(), json!(text)),
         }

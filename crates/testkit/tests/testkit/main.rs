@@ -3,4 +3,6 @@
 mod architecture;
 mod attacks;
 mod crash;
+mod named_tests;
+mod seeds;
 mod simulation;

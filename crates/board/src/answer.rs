@@ -206,7 +206,7 @@ pub fn example_calls(
         Tool::ReportModel => vec![Command::ReportModel { provider: "x".into(), model_id: "x".into() }],
         Tool::GetMyTask => vec![Command::FetchTask],
         Tool::GetNextAction => vec![Command::NextAction],
-        Tool::SaveContext => vec![Command::SaveContext { context: Context::default() }],
+        Tool::SaveContext => vec![Command::SaveContext { context: Context::default(), decision: None }],
         Tool::Logout => vec![Command::Logout],
         Tool::GetPendingMessages => vec![Command::ShowMessages],
         Tool::CreateTask | Tool::CreateTasksBatch => {

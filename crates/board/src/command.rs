@@ -8,8 +8,8 @@ use crate::fact::Fact;
 use crate::lifecycle::Move;
 use crate::session::{Driver, Outcome, Purpose};
 use crate::settings::Settings;
-use crate::task::{Context, Priority, Repairs, Status, TaskType};
-use crate::{AgentId, Completion, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
+use crate::task::{Context, Priority, ProposalAnswer, Repairs, Reverts, Status, TaskType};
+use crate::{AgentId, Completion, Generation, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
 
 /// A task that is to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub struct NewTask {
     pub completion: Option<Completion>,
     pub allow_empty: bool,
     pub repairs: Option<Repairs>,
+    pub reverts: Option<Reverts>,
 }
 
 impl NewTask {
@@ -39,6 +40,7 @@ impl NewTask {
             completion: None,
             allow_empty: false,
             repairs: None,
+            reverts: None,
         }
     }
 }
@@ -118,6 +120,12 @@ pub enum Command {
         task: TaskId,
         text: String,
     },
+    /// Answers what an agent proposed for the memory bank, named by the event that made it. Whoever accepts writes the
+    /// file first.
+    AnswerProposal {
+        proposal: Seq,
+        answer: ProposalAnswer,
+    },
     /// Puts a failed task back, and starts it at once unless that is to be done `later` or is another's to do.
     RetryTask {
         task: TaskId,
@@ -125,6 +133,12 @@ pub enum Command {
         reason: Option<String>,
         forced: bool,
         later: bool,
+    },
+    /// Makes a task that undoes the merged work of another, and starts it (V14). The caller words it.
+    RevertTask {
+        task: TaskId,
+        title: String,
+        description: String,
     },
     RecordBranch {
         task: TaskId,
@@ -199,6 +213,8 @@ pub enum Command {
     },
     SaveContext {
         context: Context,
+        /// What the project should remember, for the owner to accept.
+        decision: Option<String>,
     },
     ShowMessages,
     Logout,
@@ -238,7 +254,9 @@ impl Command {
             Self::ChangeDependencies { .. } => "change_dependencies",
             Self::MoveTask { .. } => "move_task",
             Self::CommentTask { .. } => "comment_task",
+            Self::AnswerProposal { .. } => "answer_proposal",
             Self::RetryTask { .. } => "retry_task",
+            Self::RevertTask { .. } => "revert_task",
             Self::RecordBranch { .. } => "record_branch",
             Self::Claim { .. } => "claim",
             Self::Attach { .. } => "attach",

@@ -7,8 +7,8 @@ use crate::agent::AgentSpec;
 use crate::evidence::{CheckResult, DodResult, Examination, ProcessEnd, Usage, Verdict, WorkspaceFacts};
 use crate::session::{CompletionReport, Driver, ModelReport, Purpose};
 use crate::settings::{Fuel, Settings};
-use crate::task::{Context, Kind, Priority, Repairs, Status, TaskType};
-use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash, SessionId, TaskId, Timestamp};
+use crate::task::{Context, Kind, Priority, ProposalAnswer, Repairs, Reverts, Status, TaskType};
+use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
 
 /// One event: when, by whom, what. Its sequence number is its place in the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct CreatedTask {
     pub allow_empty: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<Repairs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<Reverts>,
     /// The owner's message that asked for it (N11).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mandate: Option<MessageId>,
@@ -112,6 +114,18 @@ pub enum EventKind {
         task: TaskId,
         by: Party,
         text: String,
+    },
+    /// An agent proposed a decision for the memory bank.
+    MemoryProposed {
+        task: TaskId,
+        by: AgentId,
+        text: String,
+    },
+    /// The owner took a proposal into the memory bank, or did not. `proposal` is the event that made it.
+    ProposalAnswered {
+        task: TaskId,
+        proposal: Seq,
+        answer: ProposalAnswer,
     },
     /// The work's branch and the commit it starts from were recorded.
     BranchRecorded {
@@ -315,6 +329,8 @@ impl Event {
             | EventKind::DependenciesChanged { .. }
             | EventKind::TaskMoved { .. }
             | EventKind::CommentAdded { .. }
+            | EventKind::MemoryProposed { .. }
+            | EventKind::ProposalAnswered { .. }
             | EventKind::BranchRecorded { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
@@ -366,6 +382,8 @@ impl EventKind {
             Self::DependenciesChanged { task, .. } => about("dependencies_changed", task),
             Self::TaskMoved { task, .. } => about("task_moved", task),
             Self::CommentAdded { task, .. } => about("comment_added", task),
+            Self::MemoryProposed { task, .. } => about("memory_proposed", task),
+            Self::ProposalAnswered { task, .. } => about("proposal_answered", task),
             Self::BranchRecorded { task, .. } => about("branch_recorded", task),
             Self::SessionClaimed { session, purpose, .. } => {
                 Entry { tasks: purpose.task().into_iter().collect(), ..of("session_claimed", session) }

@@ -17,7 +17,7 @@ use crate::session::{Session, SessionStatus};
 use crate::settings::{Check, Dod};
 use crate::task::{Repairs, Status, Task};
 use crate::verdict::{BadEnd, Children, Evidence, Policy, finished, judge};
-use crate::{TaskId, TaskType, Timestamp};
+use crate::{Mode, TaskId, TaskType, Timestamp};
 
 /// The name of the setup among the results of checks.
 pub const SETUP: &str = "setup";
@@ -169,7 +169,8 @@ fn step_for_work(board: &Board, task: &Task, facts: &WorkspaceFacts, now: Timest
         // It passes on the target, so the work is at fault; or the work was meant to repair it, and does not.
         return rejected(Rejection::Check { failed: failed.into_iter().cloned().collect() });
     }
-    if !facts.goals_unmet.is_empty() {
+    // What undoes work adds no test.
+    if !facts.goals_unmet.is_empty() && task.reverts.is_none() {
         return rejected(Rejection::Goal { unmet: facts.goals_unmet.clone() });
     }
     match &facts.merge {
@@ -281,7 +282,8 @@ pub(crate) fn verdict_by_end(board: &Board, session: &Session, task: &Task, end:
     let again = attempt_left && task.used.bad_ends == 0;
     let policy = Policy {
         hierarchy: agent.spec.hierarchy,
-        mode: agent.spec.mode,
+        // Where git can undo work alone, nobody reports. The work is judged all the same.
+        mode: if task.reverts.is_some() { Mode::OneShot } else { agent.spec.mode },
         completion: task.completion.unwrap_or(board.settings.completion),
         bad_end: if again { BadEnd::StartsAgain } else { BadEnd::Fails },
     };

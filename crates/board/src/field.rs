@@ -13,6 +13,7 @@ words! {
         Context = "context",
         Message = "content",
         Comment = "text",
+        Decision = "decision",
         Key = "idempotency_key",
         Model = "model_id",
         Name = "name",
@@ -26,7 +27,7 @@ impl Field {
             Self::Title => 500,
             Self::Label | Self::Key | Self::Model | Self::Name => 200,
             Self::Reason => 2_000,
-            Self::Message | Self::Comment => 4_000,
+            Self::Message | Self::Comment | Self::Decision => 4_000,
             Self::Summary | Self::NextSteps | Self::Context => 20_000,
             Self::Description => 100_000,
         }

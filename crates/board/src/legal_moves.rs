@@ -7,7 +7,7 @@ use crate::event::TaskEdit;
 use crate::lifecycle::{Guard, Move, Rule, TABLE, leads_to};
 use crate::refusal::Refusal;
 use crate::task::{Status, Task};
-use crate::{Actor, Timestamp};
+use crate::{Actor, TaskId, Timestamp};
 
 /// A move that would be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ pub fn legal_moves(board: &Board, actor: &Actor, task: &Task, merged: bool, now:
         Some(LegalMove { name: rule.name, to, needs_reason: rule.guards.contains(&Guard::Reason) })
     };
     TABLE.iter().filter_map(open).collect()
+}
+
+/// May an actor have the task's merged work undone?
+pub fn may_revert(board: &Board, actor: &Actor, task: TaskId, now: Timestamp) -> bool {
+    let revert = Command::RevertTask { task, title: "undo".into(), description: String::new() };
+    admit(board, actor, &revert, now).is_ok()
 }
 
 /// May an actor change the task's content? The refusal says who may (L2).

@@ -56,7 +56,7 @@ mod words;
 
 pub use action::{Choice, Interrupt, NextAction, StopCause};
 pub use actor::{Actor, Party};
-pub use admit::{admit, next_due};
+pub use admit::{admit, merges, next_due};
 pub use agent::{
     Agent, AgentSpec, Chat, Client, Decompose, EnvNames, EnvValue, EnvValues, Hierarchy, Mode, Scope, SecretHash,
     secret_values,
@@ -88,7 +88,7 @@ pub use installation::{
 pub use interrupt::interrupt;
 pub use judged_by::JudgedBy;
 pub use judging_files::judging_files;
-pub use legal_moves::{LegalMove, legal_moves, may_edit};
+pub use legal_moves::{LegalMove, legal_moves, may_edit, may_revert};
 pub use message::Message;
 pub use next_action::next_action;
 pub use obstacle::Obstacle;
@@ -102,8 +102,8 @@ pub use settings::{
 };
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
-    Block, Comment, Completion, Conclusion, Context, Kind, Priority, Repairs, RightOfWay, Status, StatusFilter, Task,
-    TaskType, Used, Watermarks, slug,
+    Block, Comment, Completion, Conclusion, Context, Kind, Priority, Proposal, ProposalAnswer, Repairs, Reverts,
+    RightOfWay, Status, StatusFilter, Task, TaskType, Used, Watermarks, slug,
 };
 pub use text::{
     Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_move_reason,

@@ -9,7 +9,7 @@ use crate::settings::Fuel;
 use crate::task::Status;
 use crate::tool::Tool;
 use crate::words::words;
-use crate::{AgentId, Hierarchy, MessageId, Party, ProjectId, SessionId, TaskId};
+use crate::{AgentId, Hierarchy, MessageId, Party, ProjectId, Seq, SessionId, TaskId};
 
 words! {
     /// What kind of refusal it is: carried unchanged to MCP, HTTP and the command line.
@@ -264,6 +264,25 @@ pub enum RefusalReason {
         /// How many more were asked for.
         more: u32,
     },
+    /// None of its work is in the target.
+    NothingToRevert {
+        task: TaskId,
+    },
+    RevertedBy {
+        task: TaskId,
+        by: TaskId,
+    },
+    TooManyProposals {
+        task: TaskId,
+        most: usize,
+    },
+    ProposedBefore {
+        proposal: Seq,
+    },
+    /// Nothing was proposed there, or it was answered.
+    NoOpenProposal {
+        proposal: Seq,
+    },
     TooManyOfMessage {
         message: MessageId,
         most: usize,
@@ -322,6 +341,7 @@ impl RefusalReason {
             | Self::NoSuchSession(_)
             | Self::NoSuchProject(_)
             | Self::NoSuchToken(_)
+            | Self::NoOpenProposal { .. }
             | Self::NoSuchTool(_) => Code::NotFound,
             Self::TextEmpty { .. }
             | Self::TextTooLong { .. }
@@ -386,16 +406,19 @@ impl RefusalReason {
             | Self::PathTaken { .. } => Code::StateConflict,
             Self::NotFetched { .. } | Self::UnreadComments { .. } => Code::NotReady,
             Self::ChildrenOpen { .. } | Self::NothingDone { .. } => Code::ChildrenUnsettled,
-            Self::NotMerged { .. } => Code::NotMerged,
+            Self::NotMerged { .. } | Self::NothingToRevert { .. } => Code::NotMerged,
             Self::TooManyChildren { .. }
             | Self::TooManyChildrenEver { .. }
             | Self::TooManyOfMessage { .. }
+            | Self::TooManyProposals { .. }
             | Self::TooManyOwnTasks { .. }
             | Self::TooManyDependencies { .. }
             | Self::TooDeep { .. }
             | Self::TooDeepForManager { .. }
             | Self::RetriesSpent { .. } => Code::LimitReached,
-            Self::Twin { .. } | Self::KeyReused { .. } => Code::Duplicate,
+            Self::Twin { .. } | Self::KeyReused { .. } | Self::RevertedBy { .. } | Self::ProposedBefore { .. } => {
+                Code::Duplicate
+            }
             Self::Cycle { .. } => Code::Cycle,
             Self::WaitCannotHelp | Self::StartCannotHelp => Code::CannotHelp,
             Self::FuelSpent(_) => Code::FuelSpent,

@@ -87,6 +87,14 @@ words! {
     Kind { Task = "task", Step = "step" }
 }
 
+/// What a task undoes: the merged work of another (V14).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reverts {
+    pub task: TaskId,
+    /// Commits of the target, the newest first.
+    pub commits: Vec<String>,
+}
+
 /// Why a task is blocked, by whom, and what it goes back to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
@@ -110,6 +118,22 @@ pub struct Comment {
     pub at: Timestamp,
     /// The event that added it.
     pub seq: Seq,
+}
+
+words! {
+    /// What the owner said of a proposal.
+    ProposalAnswer { Accepted = "accepted", Declined = "declined" }
+}
+
+/// What an agent wants the project to remember. The owner answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The event that made it.
+    pub seq: Seq,
+    pub by: AgentId,
+    pub text: String,
+    pub at: Timestamp,
+    pub answer: Option<ProposalAnswer>,
 }
 
 /// What an agent noted for the next session of the task.
@@ -188,6 +212,7 @@ pub struct Task {
     pub completion: Option<Completion>,
     pub allow_empty: bool,
     pub repairs: Option<Repairs>,
+    pub reverts: Option<Reverts>,
     /// The owner's message that asked for it (N11).
     pub mandate: Option<MessageId>,
     pub block: Option<Block>,
@@ -198,6 +223,8 @@ pub struct Task {
     pub feedback: Option<Rejection>,
     /// Oldest first.
     pub comments: Vec<Comment>,
+    /// What its agents propose for the memory bank.
+    pub proposals: Vec<Proposal>,
     pub right_of_way: Option<RightOfWay>,
     /// The tree of its work as it was last seen.
     pub work_tree: Option<String>,

@@ -19,6 +19,9 @@ pub struct TaskBrief {
     /// What was written about it, oldest first: who, and what.
     #[serde(default)]
     pub comments: Vec<(String, String)>,
+    /// Commits of the target that it undoes, the newest first (V14).
+    #[serde(default)]
+    pub reverts: Vec<String>,
     /// When it is done, if that is not as in the settings.
     #[serde(default)]
     pub completion: Option<Completion>,
@@ -44,6 +47,7 @@ impl From<&Task> for TaskBrief {
             priority: task.priority,
             feedback: task.feedback.clone(),
             comments: task.comments.iter().rev().take(COMMENTS).rev().map(told).collect(),
+            reverts: task.reverts.as_ref().map(|reverts| reverts.commits.clone()).unwrap_or_default(),
             completion: task.completion,
             branch: task.branch_name(),
             base: task.base_commit.clone(),

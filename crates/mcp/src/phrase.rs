@@ -28,6 +28,10 @@ impl Phrase {
 const ARGUMENTS: &[Phrase] = &[
     phrase("how long to wait for a message, at most 45", "メッセージを待つ秒数。最大 45"),
     phrase("`owner` or an agent's id", "`owner` またはエージェントの id"),
+    phrase(
+        "what the project should remember, for the owner to accept",
+        "プロジェクトとして覚えておくべきこと。オーナーが採否を決めます",
+    ),
     phrase("omit to unassign", "省略すると担当者を外します"),
     phrase("RFC 3339; default: since your last session", "RFC 3339。既定: 前回のセッション以降"),
     phrase("the same key creates nothing twice", "同じキーでは二重に作成しません"),

@@ -59,6 +59,8 @@ pub(crate) enum WorkspaceAction {
     BundleCommits { message: String, scope: Scope, client_files: Vec<String>, known: Vec<String> },
     /// Say what is there, and change nothing.
     Inspect,
+    /// Undo commits, the newest first, and leave the conflicts for the agent (V14).
+    Revert { commits: Vec<String> },
     /// Merge the target and leave the conflicts for the agent (V3).
     MergeTarget { target: String },
 }
@@ -112,6 +114,7 @@ pub(crate) fn run_workspace_request() -> ExitCode {
                 bundle_commits(&request.out, &request.author, message, scope, client_files, known)?
             }
             WorkspaceAction::Inspect => inspect()?,
+            WorkspaceAction::Revert { commits } => revert(&request.author, commits)?,
             WorkspaceAction::MergeTarget { target } => merge_target(&request.author, target)?,
         };
         let git_micros = u64::try_from(Git::time_spent().as_micros()).unwrap_or(u64::MAX);
@@ -244,6 +247,34 @@ fn has_markers(path: &OsStr) -> bool {
     begins(b"<<<<<<< ") && begins(b">>>>>>> ")
 }
 
+fn revert(author: &Author, commits: &[String]) -> io::Result<WorkspaceReply> {
+    for commit in commits {
+        let parents = run(&["rev-list", "--no-walk", "--parents", commit])?.split(' ').count() - 1;
+        let mut revert = vec!["revert", "--no-edit"];
+        if parents > 1 {
+            // What the merge brought into the target, its first parent.
+            revert.extend(["--mainline", "1"]);
+        }
+        revert.push(commit);
+        if let Err(error) = run_as(author, &revert) {
+            if !unmerged()?.is_empty() {
+                break;
+            }
+            // It is undone already.
+            eprintln!("{error}");
+            run(&["reset", "--quiet", "--hard"])?;
+        }
+    }
+    let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
+    Ok(WorkspaceReply { head, left: unmerged()?, ..WorkspaceReply::default() })
+}
+
+/// The files that are in conflict.
+fn unmerged() -> io::Result<Vec<String>> {
+    let left = run(&["diff", "--name-only", "-z", "--diff-filter=U"])?;
+    Ok(left.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+}
+
 fn merge_target(author: &Author, target: &str) -> io::Result<WorkspaceReply> {
     // A merge that an earlier session began is continued.
     if run(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]).is_err() {
@@ -253,7 +284,5 @@ fn merge_target(author: &Author, target: &str) -> io::Result<WorkspaceReply> {
         }
     }
     let head = run(&["rev-parse", "--verify", "HEAD^{commit}"])?;
-    let left = run(&["diff", "--name-only", "-z", "--diff-filter=U"])?;
-    let left = left.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
-    Ok(WorkspaceReply { head, left, ..WorkspaceReply::default() })
+    Ok(WorkspaceReply { head, left: unmerged()?, ..WorkspaceReply::default() })
 }

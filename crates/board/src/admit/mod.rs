@@ -1,6 +1,7 @@
 //! May this command happen, and what happens then? The decider (E1).
 
 mod moves;
+mod revert;
 mod roster;
 mod sessions;
 mod talk;
@@ -21,6 +22,7 @@ use crate::settings::Fuel;
 use crate::task::{Status, Task};
 use crate::{Actor, Agent, Party, TaskId, Timestamp};
 
+pub use revert::merges;
 pub use sessions::next_due;
 
 /// What every part of the decider looks at.
@@ -84,9 +86,11 @@ impl<'a> AdmitContext<'a> {
                 self.move_task(*task, *to, reason.as_deref(), moves::OwnerOverride { forced: *forced, merged: *merged })
             }
             Command::CommentTask { task, text } => self.comment_task(*task, text),
+            Command::AnswerProposal { proposal, answer } => self.answer_proposal(*proposal, *answer),
             Command::RetryTask { task, reason, forced, later } => {
                 self.retry_task(*task, reason.as_deref(), *forced, *later)
             }
+            Command::RevertTask { task, title, description } => self.revert_task(*task, title, description),
             Command::RecordBranch { task, branch, base } => self.record_branch(*task, branch, base),
 
             Command::Claim { agent, purpose, driver, credential, forced } => {
@@ -110,7 +114,7 @@ impl<'a> AdmitContext<'a> {
             Command::ReportCompleted { result, summary, next_steps } => {
                 self.report_completed(*result, summary, next_steps.as_deref())
             }
-            Command::SaveContext { context } => self.save_context(context),
+            Command::SaveContext { context, decision } => self.save_context(context, decision.as_deref()),
             Command::ShowMessages => self.show_messages(),
             Command::Logout => self.log_out(),
             Command::CountRefusals { in_a_row } => self.count_refusals(*in_a_row),

@@ -6,8 +6,11 @@ use crate::field::Field;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::session::Purpose;
 use crate::settings::Fuel;
-use crate::text_limits;
-use crate::{Actor, Mode, Party, TaskId};
+use crate::task::{ProposalAnswer, Task};
+use crate::{Actor, Agent, Mode, Party, Seq, TaskId, comments, text_limits};
+
+/// So many proposals of one task wait for the owner at once.
+const MAX_PROPOSALS: usize = 5;
 
 impl AdmitContext<'_> {
     pub(super) fn send_message(&self, to: &Party, content: &str, related_task: Option<TaskId>) -> AdmitResult {
@@ -79,6 +82,25 @@ impl AdmitContext<'_> {
         let mut happened = vec![EventKind::CommentAdded { task: id, by: self.party()?, text: text.trim().to_owned() }];
         self.stop_if_messages_spent(&mut happened)?;
         Ok(happened)
+    }
+
+    /// What an agent has found out that others should know becomes part of the project's memory if the owner says so.
+    pub(super) fn proposed(&self, task: &Task, agent: &Agent, text: &str) -> Result<EventKind, Refusal> {
+        text_limits::check(Field::Decision, text)?;
+        if task.proposals.iter().filter(|proposal| proposal.answer.is_none()).count() >= MAX_PROPOSALS {
+            return Err(RefusalReason::TooManyProposals { task: task.id, most: MAX_PROPOSALS }.into());
+        }
+        let text = text.trim();
+        if let Some(same) = task.proposals.iter().find(|proposal| proposal.text == text) {
+            return Err(RefusalReason::ProposedBefore { proposal: same.seq }.into());
+        }
+        Ok(EventKind::MemoryProposed { task: task.id, by: agent.id().clone(), text: text.to_owned() })
+    }
+
+    pub(super) fn answer_proposal(&self, proposal: Seq, answer: ProposalAnswer) -> AdmitResult {
+        self.owner_only()?;
+        let (task, _) = comments::open_proposal(self.board, proposal)?;
+        Ok(vec![EventKind::ProposalAnswered { task: task.id, proposal, answer }])
     }
 
     /// Shows the unread messages; the session's next call acknowledges them (F86, F87).

@@ -65,7 +65,7 @@ impl<'a> AdmitContext<'a> {
     }
 
     /// What the owner asked for starts at once (N11), unless it waits for something.
-    fn started(&self, created: &[EventKind], ids: &[TaskId]) -> AdmitResult {
+    pub(super) fn started(&self, created: &[EventKind], ids: &[TaskId]) -> AdmitResult {
         let board = self.board_after(created);
         let by = self.party()?;
         let ready = ids.iter().filter_map(|id| board.tasks.get(id)).filter(|task| readiness::can_start(&board, task));
@@ -194,7 +194,9 @@ impl<'a> AdmitContext<'a> {
         new.labels.iter().try_for_each(|label| text_limits::check(Field::Label, label))?;
         let parent = place.parent.map(|task| task.id);
         // An agent neither loosens what done means nor gives away what it proposes for itself.
-        if !self.is_owner() && (new.completion.is_some() || new.allow_empty || new.repairs.is_some()) {
+        let only_the_owners =
+            new.completion.is_some() || new.allow_empty || new.repairs.is_some() || new.reverts.is_some();
+        if !self.is_owner() && only_the_owners {
             return Err(RefusalReason::OwnersOnly.into());
         }
         if let Some(assignee) = &new.assignee {
@@ -224,6 +226,7 @@ impl<'a> AdmitContext<'a> {
             completion: new.completion,
             allow_empty: new.allow_empty,
             repairs: new.repairs,
+            reverts: new.reverts.clone(),
             mandate: place.mandate,
         })
     }

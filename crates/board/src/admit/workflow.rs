@@ -126,12 +126,19 @@ impl AdmitContext<'_> {
         Ok(vec![EventKind::CompletionReported { session: session.id, report }])
     }
 
-    pub(super) fn save_context(&self, context: &Context) -> AdmitResult {
-        let (session, ..) = self.task_session()?;
+    pub(super) fn save_context(&self, context: &Context, decision: Option<&str>) -> AdmitResult {
+        let (session, task, agent) = self.task_session()?;
         let Context { progress, findings, blockers, next_steps } = context;
         let texts = [progress, findings, blockers, next_steps];
         texts.into_iter().flatten().try_for_each(|text| text_limits::check(Field::Context, text))?;
-        Ok(vec![EventKind::ContextSaved { session: session.id, context: context.clone() }])
+        let mut happened = Vec::new();
+        if *context != Context::default() || decision.is_none() {
+            happened.push(EventKind::ContextSaved { session: session.id, context: context.clone() });
+        }
+        if let Some(text) = decision {
+            happened.push(self.proposed(task, agent, text)?);
+        }
+        Ok(happened)
     }
 
     /// An agent that was attached by hand has no process to observe: its logout is the end (V7).

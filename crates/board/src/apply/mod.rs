@@ -57,6 +57,10 @@ impl Fold<'_> {
                 self.task_moved(*task, *to, by, reason.as_deref(), *forced);
             }
             EventKind::CommentAdded { task, by, text } => self.comment_added(*task, by, text),
+            EventKind::MemoryProposed { task, by, text } => self.memory_proposed(*task, by, text),
+            EventKind::ProposalAnswered { task, proposal, answer } => {
+                self.proposal_answered(*task, *proposal, *answer);
+            }
             EventKind::BranchRecorded { task, branch, base } => self.task(*task, |task| {
                 task.branch = Some(branch.clone());
                 task.base_commit = Some(base.clone());

@@ -7,8 +7,8 @@ use crate::event::{CreatedTask, TaskEdit};
 use crate::event_numbers::EventNumbers;
 use crate::evidence::DodResult;
 use crate::session::Driver;
-use crate::task::{Block, Comment, Conclusion, Kind, Status, Task, Used, Watermarks};
-use crate::{AgentId, Generation, Party, TaskId};
+use crate::task::{Block, Comment, Conclusion, Kind, Proposal, ProposalAnswer, Status, Task, Used, Watermarks};
+use crate::{AgentId, Generation, Party, Seq, TaskId};
 
 /// How far an event about a task is heard.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,12 +71,14 @@ impl Fold<'_> {
             completion: new.completion,
             allow_empty: new.allow_empty,
             repairs: new.repairs,
+            reverts: new.reverts.clone(),
             mandate: new.mandate,
             block: None,
             conclusion: None,
             report: None,
             feedback: None,
             comments: Vec::new(),
+            proposals: Vec::new(),
             right_of_way: None,
             work_tree: None,
             used: Used::default(),
@@ -189,6 +191,21 @@ impl Fold<'_> {
         if *by == Party::Owner {
             self.mark_changed(id, ChangeScope::Fact);
         }
+    }
+
+    /// For the owner: no new fact for whoever works on the task, or moves it.
+    pub(super) fn memory_proposed(&mut self, id: TaskId, by: &AgentId, text: &str) {
+        let (at, seq) = (self.event.at, self.board.seq);
+        let proposal = Proposal { seq, by: by.clone(), text: text.to_owned(), at, answer: None };
+        self.task(id, |task| task.proposals.push(proposal));
+    }
+
+    pub(super) fn proposal_answered(&mut self, id: TaskId, seq: Seq, answer: ProposalAnswer) {
+        self.task(id, |task| {
+            if let Some(proposal) = task.proposals.iter_mut().find(|proposal| proposal.seq == seq) {
+                proposal.answer = Some(answer);
+            }
+        });
     }
 
     /// Notes that something about a task is new, for the task and for those who watch it.

@@ -10,7 +10,7 @@ use crate::evidence::{
     WorkspaceFacts,
 };
 use crate::examination::{Waiting, waiting};
-use crate::task::Status;
+use crate::task::{ProposalAnswer, Status};
 use crate::{Language, Party, SessionId, Timestamp};
 
 /// How a line is to be seen.
@@ -141,6 +141,19 @@ impl EventFormatter<'_> {
                     &[&by, task, &one_line(text)],
                 )
             }
+            EventKind::MemoryProposed { by, text, .. } => self.line(
+                Tone::Plain,
+                phrase("{0} proposes for the memory bank: {1}", "{0} がメモリーバンクに提案: {1}"),
+                &[by, &one_line(text)],
+            ),
+            EventKind::ProposalAnswered { task, answer, .. } => self.line(
+                Tone::Quiet,
+                match answer {
+                    ProposalAnswer::Accepted => phrase("what {0} proposed is remembered", "{0} の提案を採用"),
+                    ProposalAnswer::Declined => phrase("what {0} proposed is declined", "{0} の提案を見送り"),
+                },
+                &[task],
+            ),
             EventKind::MessageExpired { message } => {
                 self.line(Tone::Bad, phrase("{0} expired unread", "{0} は未読のまま期限切れ"), &[message])
             }

@@ -76,6 +76,9 @@ fn for_agents(because: &RefusalReason) -> Phrase {
             "Write about a subtask with comment_task. If you cannot go on, call report_completed with blocked.",
             "サブタスクについては comment_task で書いてください。進められない場合は report_completed を blocked で呼んでください。",
         ),
+        B::TooManyProposals { .. } | B::ProposedBefore { .. } => {
+            phrase("Note it under findings, and go on with your task.", "findings に記録し、タスクを続けてください。")
+        }
         B::TooManyOfMessage { .. } => phrase(
             "Tell the owner with send_message which tasks there are, and what is left to ask for.",
             "作成済みのタスクと残りの要望を send_message でオーナーに伝えてください。",
@@ -244,6 +247,20 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             ),
             &[task],
         ),
+        B::NothingToRevert { task } => say(
+            phrase(
+                "See `saihai task show {0}`; what was merged by hand is undone with `git revert`.",
+                "`saihai task show {0}` を確認してください。手動でマージした変更は `git revert` で取り消します。",
+            ),
+            &[task],
+        ),
+        B::NoOpenProposal { .. } => {
+            say(phrase("See them with `saihai memory proposals`.", "`saihai memory proposals` で確認できます。"), &[])
+        }
+        B::RevertedBy { by, .. } => say(
+            phrase("See how it stands: `saihai task why {0}`.", "状況は `saihai task why {0}` で確認してください。"),
+            &[by],
+        ),
         B::WorkBeingMerged { task } => say(
             phrase(
                 "Try again in a moment; `saihai task why {0}` tells what became of it.",
@@ -329,6 +346,8 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             &[],
         ),
         B::TooManyChildrenEver { .. }
+        | B::TooManyProposals { .. }
+        | B::ProposedBefore { .. }
         | B::TooManyOfMessage { .. }
         | B::TooManyOwnTasks { .. }
         | B::TooManyDependencies { .. }

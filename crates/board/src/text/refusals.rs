@@ -348,6 +348,29 @@ fn message(because: &RefusalReason, language: Language) -> String {
             ),
             &[agent, parent],
         ),
+        B::NothingToRevert { task } => say(
+            phrase(
+                "None of the work of {0} was merged by Saihai.",
+                "{0} の作業は Saihai によってマージされていません。",
+            ),
+            &[task],
+        ),
+        B::RevertedBy { task, by } => {
+            say(phrase("{1} undoes {0} already.", "{0} は既に {1} で取り消されます。"), &[task, by])
+        }
+        B::TooManyProposals { task, most } => say(
+            phrase(
+                "{1} proposals of {0} wait for the owner; no more are taken.",
+                "{0} からの提案 {1} 件がオーナーの回答を待っています。これ以上は受け付けません。",
+            ),
+            &[task, most],
+        ),
+        B::ProposedBefore { proposal } => {
+            say(phrase("That was proposed before, as {0}.", "同じ内容が {0} として提案済みです。"), &[proposal])
+        }
+        B::NoOpenProposal { proposal } => {
+            say(phrase("No proposal {0} waits for an answer.", "回答待ちの提案 {0} はありません。"), &[proposal])
+        }
         B::TooManyOfMessage { message, most } => say(
             phrase("{1} tasks are made of {0} already.", "{0} からは既に {1} 件のタスクが作られています。"),
             &[message, most],

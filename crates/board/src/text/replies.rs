@@ -2,8 +2,10 @@
 
 use super::{Phrase, list, phrase};
 use crate::action::Choice;
+use crate::command::Command;
+use crate::field::Field;
 use crate::session::{Driver, Outcome, Session};
-use crate::{Board, Completion, Language, TaskId};
+use crate::{Board, Completion, Language, Task, TaskId};
 
 /// It is known now; `named` if it must name its session in every call.
 pub fn authenticated(named: bool, language: Language) -> String {
@@ -54,6 +56,24 @@ pub fn commented(board: &Board, task: TaskId) -> String {
         false => phrase("Recorded. It is read when the task starts.", "記録しました。タスクの開始時に読まれます。"),
     };
     phrase.say(board.settings.language, &[])
+}
+
+/// The command that undoes merged work, worded for whoever has to resolve what git cannot.
+pub fn revert(task: &Task, commits: &[String], reason: Option<&str>, language: Language) -> Command {
+    let title = phrase("Revert {0}: {1}", "{0} の取り消し: {1}").say(language, &[&task.id, &task.title]);
+    let most = Field::Title.limit();
+    let title =
+        if title.chars().count() > most { title.chars().take(most - 1).chain(['…']).collect() } else { title };
+    let commits: Vec<_> = commits.iter().map(|commit| format!("- {commit}")).collect();
+    let what = phrase(
+        "Undo what {0} brought into the target with these commits, the newest first:\n\n{1}\n\nSaihai does it with `git revert` where git can. Where it cannot, the conflicts are in your workspace: resolve them so that the work is gone and what came after it stays, and commit.",
+        "{0} が次のコミット（新しい順）で対象ブランチに入れた変更を取り消してください。\n\n{1}\n\ngit だけで取り消せる場合は Saihai が `git revert` で行います。できない場合は競合が作業場所に残っています。その変更をなくし、後から入った変更は残すように解決し、コミットしてください。",
+    );
+    let mut description = what.say(language, &[&task.id, &commits.join("\n")]);
+    if let Some(reason) = reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        description = format!("{reason}\n\n{description}");
+    }
+    Command::RevertTask { task: task.id, title, description }
 }
 
 pub fn context_saved(language: Language) -> String {

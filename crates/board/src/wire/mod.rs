@@ -15,4 +15,4 @@ pub use message::Message;
 pub use project::{Project, ProjectDetail, TypeGoals};
 pub use report::{Report, ReportedTask, Work};
 pub use session::{Evidence, Session, SessionDetail};
-pub use task::{Comment, CommentText, Task, TaskDetail, TaskItem, TaskSummary};
+pub use task::{Comment, CommentText, Proposal, Task, TaskDetail, TaskItem, TaskSummary};

@@ -8,8 +8,8 @@ use crate::comments;
 use crate::evidence::Rejection;
 use crate::fuel::{self, RemainingFuel};
 use crate::session::Outcome;
-use crate::task::{self, Context, Kind, Priority, Repairs, Status, TaskType};
-use crate::{AgentId, SessionId, TaskId, Timestamp};
+use crate::task::{self, Context, Kind, Priority, ProposalAnswer, Repairs, Status, TaskType};
+use crate::{AgentId, Seq, SessionId, TaskId, Timestamp};
 
 /// A task in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -113,6 +113,26 @@ impl Comment {
     }
 }
 
+/// What an agent wants the project to remember.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Proposal {
+    /// Its name: the number of the event that made it.
+    pub number: Seq,
+    pub task_id: TaskId,
+    pub by: AgentId,
+    pub text: String,
+    pub at: Timestamp,
+    /// What the owner said; `null` while it waits.
+    pub answer: Option<ProposalAnswer>,
+}
+
+impl Proposal {
+    pub fn of(task: &task::Task, proposal: &task::Proposal) -> Self {
+        let task::Proposal { seq, by, text, at, answer } = proposal.clone();
+        Self { number: seq, task_id: task.id, by, text, at, answer }
+    }
+}
+
 /// A task or step.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Task {
@@ -124,6 +144,8 @@ pub struct Task {
     pub labels: Vec<String>,
     /// What it is meant to repair: `target` if it goes through although a check fails there.
     pub repairs: Option<Repairs>,
+    /// The task whose merged work it undoes.
+    pub reverts: Option<TaskId>,
     /// Rejected attempts since it was last retried or reopened.
     pub attempts: u32,
     pub created_at: Timestamp,
@@ -139,6 +161,7 @@ impl From<&task::Task> for Task {
             created_by: task.creator.to_string(),
             labels: task.labels.clone(),
             repairs: task.repairs,
+            reverts: task.reverts.as_ref().map(|reverts| reverts.task),
             attempts: task.used.attempts,
             created_at: task.created_at,
             updated_at: task.updated_at,
@@ -167,6 +190,8 @@ pub struct TaskDetail {
     pub context: Option<Context>,
     /// What the owner and its mover have written about it, oldest first.
     pub comments: Vec<Comment>,
+    /// What its agents propose for the memory bank.
+    pub proposals: Vec<Proposal>,
     pub left: RemainingFuel,
 }
 
@@ -185,6 +210,7 @@ impl TaskDetail {
             feedback: task.feedback.clone(),
             context: task.context.clone(),
             comments: task.comments.iter().map(|comment| Comment::of(board, task, comment)).collect(),
+            proposals: task.proposals.iter().map(|proposal| Proposal::of(task, proposal)).collect(),
             left: fuel::left(board, task),
         }
     }

@@ -1,7 +1,7 @@
 //! Do the owner's words reach whoever works on a task (L10)?
 
 use board::{
-    Actor, Answer, Code, Command, EventKind, NextAction, Outcome, Party, ProcessEnd, Status, TaskId, comments,
+    Actor, Answer, Code, Command, Context, EventKind, NextAction, Outcome, Party, ProcessEnd, Status, TaskId, comments,
 };
 
 use crate::team::{Team, commenting, reporting};
@@ -159,4 +159,44 @@ fn n10_blocked_work_can_be_put_back() {
     team.world.go(&team.lead(), team.a, Status::Todo);
     assert_eq!(team.world.task(team.a).status, Status::Todo);
     assert!(team.world.session(worker).stop.is_some());
+}
+
+/// L10: what an agent proposes for the memory bank waits for the owner, who answers once; it is no new fact and no comment.
+#[test]
+fn a_decision_is_proposed_once_and_answered_once() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let propose = |text: &str| Command::SaveContext { context: Context::default(), decision: Some(text.into()) };
+    let fact = world.task(task).marks.fact;
+    let made = world.must(&Actor::Session(session), propose(" Dates are UTC \n"));
+    assert!(matches!(made.as_slice(), [event] if matches!(event.what, EventKind::MemoryProposed { .. })), "{made:?}");
+    assert_eq!((world.task(task).marks.fact, world.task(task).comments.len()), (fact, 0));
+    assert_eq!(world.refused(&Actor::Session(session), propose("Dates are UTC")), Code::Duplicate);
+    let numbers: Vec<_> = board::comments::open_proposals(&world.board).iter().map(|(_, found)| found.seq).collect();
+    let [number] = *numbers else { panic!("{numbers:?}") };
+
+    let answer = |proposal| Command::AnswerProposal { proposal, answer: board::ProposalAnswer::Accepted };
+    assert_eq!(world.refused(&Actor::Session(session), answer(number)), Code::NotAllowed);
+    world.must(&owner(), answer(number));
+    assert_eq!(world.refused(&owner(), answer(number)), Code::NotFound);
+    assert_eq!(world.refused(&owner(), answer(number + 1)), Code::NotFound);
+    // The same is not proposed again, whatever was answered.
+    assert_eq!(world.refused(&Actor::Session(session), propose("Dates are UTC")), Code::Duplicate);
+}
+
+/// G4: five proposals of a task wait at most.
+#[test]
+fn proposals_are_bounded() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = Actor::Session(world.enter("w1", task));
+    let propose = |n: usize| Command::SaveContext { context: Context::default(), decision: Some(format!("Rule {n}")) };
+    for n in 0..5 {
+        world.must(&session, propose(n));
+    }
+    assert_eq!(world.refused(&session, propose(5)), Code::LimitReached);
+    let first = board::comments::open_proposals(&world.board)[0].1.seq;
+    world.must(&owner(), Command::AnswerProposal { proposal: first, answer: board::ProposalAnswer::Declined });
+    world.must(&session, propose(5));
 }

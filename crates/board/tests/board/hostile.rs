@@ -149,7 +149,10 @@ impl Game {
             2 | 3 => Command::NextAction,
             4 => Command::SelectAction { choice: *pick(Choice::ALL, a).unwrap(), reason: None },
             5 => Command::ReportCompleted { result: *pick(Outcome::ALL, a).unwrap(), summary: text, next_steps: None },
-            6 => Command::SaveContext { context: Context { findings: Some(text), ..Context::default() } },
+            6 => Command::SaveContext {
+                context: Context { findings: Some(text.clone()), ..Context::default() },
+                decision: Some(text),
+            },
             7 => Command::ShowMessages,
             8 => Command::Logout,
             9 => Command::CountCalls { calls: u32::from(a) % 3, repeated: None },

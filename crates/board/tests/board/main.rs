@@ -23,6 +23,7 @@ mod loops;
 mod mended;
 mod next_action;
 mod refusals;
+mod reverting;
 mod samples;
 mod secrets;
 mod sessions;

@@ -262,7 +262,7 @@ fn the_order_of_events_decides_not_their_time() {
     let steps = world.create(&worker, &["one", "two"]);
     let note = |text: &str| board::Context { progress: Some(text.into()), ..board::Context::default() };
     for text in ["first", "second"] {
-        world.must(&worker, Command::SaveContext { context: note(text) });
+        world.must(&worker, Command::SaveContext { context: note(text), decision: None });
     }
     assert_eq!(world.task(task).context, Some(note("second")));
     let before = world.peek(session);

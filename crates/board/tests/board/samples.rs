@@ -3,9 +3,9 @@
 use board::{
     Actor, AgentSpec, Check, CheckOutcome, CheckResult, Choice, Completion, CompletionReport, Context, CreatedTask,
     Dod, DodResult, Driver, EndReason, Event, EventKind, Examination, Fuel, Generation, Goal, GoalType, Inconclusive,
-    Interrupt, Kind, Merge, MessageId, ModelReport, NextAction, Outcome, Party, Priority, ProcessEnd, Purpose,
-    Rejection, SecretHash, SessionId, Settings, Status, StopCause, TaskEdit, TaskId, TaskType, Timestamp, Usage,
-    VendorTrouble, Verdict, WorkspaceFacts,
+    Interrupt, Kind, Merge, MessageId, ModelReport, NextAction, Outcome, Party, Priority, ProcessEnd, ProposalAnswer,
+    Purpose, Rejection, SecretHash, SessionId, Settings, Status, StopCause, TaskEdit, TaskId, TaskType, Timestamp,
+    Usage, VendorTrouble, Verdict, WorkspaceFacts,
 };
 
 use crate::world::{agent, owner, project, runner};
@@ -35,6 +35,7 @@ fn known(what: &EventKind) -> &'static str {
             what.name()
         }
         E::ContextSaved { .. } | E::LoggedOut { .. } | E::CallsCounted { .. } | E::FuelSpent { .. } => what.name(),
+        E::MemoryProposed { .. } | E::ProposalAnswered { .. } => what.name(),
         E::CommentAdded { .. } | E::MessageSent { .. } | E::MessagesShown { .. } | E::MessageExpired { .. } => {
             what.name()
         }
@@ -42,7 +43,7 @@ fn known(what: &EventKind) -> &'static str {
 }
 
 /// How many kinds there are, by the arms above.
-pub(crate) const KINDS: usize = 37;
+pub(crate) const KINDS: usize = 39;
 
 pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
@@ -122,6 +123,7 @@ fn about_tasks() -> Vec<EventKind> {
         completion: Some(Completion::Reported),
         allow_empty: true,
         repairs: None,
+        reverts: None,
         mandate: Some(MessageId(7)),
     };
     let edit = TaskEdit { title: Some("Login".into()), priority: Some(Priority::Low), ..TaskEdit::default() };
@@ -303,6 +305,9 @@ fn about_messages() -> Vec<EventKind> {
     };
     vec![
         EventKind::CommentAdded { task: TASK, by: Party::Owner, text: "続けて\nください".into() },
+        EventKind::MemoryProposed { task: TASK, by: agent("w1"), text: "Dates are UTC".into() },
+        EventKind::ProposalAnswered { task: TASK, proposal: 7, answer: ProposalAnswer::Accepted },
+        EventKind::ProposalAnswered { task: TASK, proposal: 8, answer: ProposalAnswer::Declined },
         sent(Party::Owner, Party::Agent(agent("w1")), Some(TASK)),
         sent(Party::Agent(agent("w1")), Party::Owner, None),
         EventKind::MessagesShown { session: SESSION, upto: MessageId(7) },

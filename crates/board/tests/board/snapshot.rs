@@ -7,7 +7,7 @@ use crate::team::{Team, failing_check, writing};
 use crate::world::{owner, project};
 
 /// The format, the length and the FNV-1a hash of the snapshot of a fixed board.
-const PINNED: (u32, usize, u64) = (12, 2071, 3847113239211391004);
+const PINNED: (u32, usize, u64) = (13, 2115, 16598689467099691982);
 
 /// A board with something in every one of its parts.
 fn fixed() -> Board {

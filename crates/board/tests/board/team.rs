@@ -136,7 +136,7 @@ pub(crate) fn reporting(result: Outcome) -> Command {
 
 pub(crate) fn saving() -> Command {
     let context = Context { progress: Some("half".into()), ..Context::default() };
-    Command::SaveContext { context }
+    Command::SaveContext { context, decision: None }
 }
 
 pub(crate) fn commenting(task: TaskId) -> Command {

@@ -18,6 +18,19 @@ pub struct NewMemoryEntry {
     pub body: String,
 }
 
+impl NewMemoryEntry {
+    /// What an agent proposed. Its first line is the title, unless another is given.
+    pub fn proposed(text: &str, title: Option<String>, category: Option<String>) -> Self {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let (title, body) = match title {
+            Some(title) => (title, text),
+            None => (first.trim().trim_start_matches('#').trim().to_owned(), rest),
+        };
+        let body = if body.trim().is_empty() { text } else { body };
+        Self { title, category, summary: None, body: body.trim().to_owned() }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
     #[error("`{text}` has no letter or digit to make a file name of")]

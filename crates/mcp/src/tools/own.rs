@@ -254,6 +254,8 @@ pub(crate) struct SaveContext {
     findings: Option<String>,
     blockers: Option<String>,
     next_steps: Option<String>,
+    /// what the project should remember, for the owner to accept
+    decision: Option<String>,
 }
 
 impl ToolHandler for SaveContext {
@@ -268,9 +270,9 @@ impl ToolHandler for SaveContext {
 
     async fn run(self, call: Call) -> Result<Done, ControlError> {
         let session = call.session()?;
-        let Self { progress, findings, blockers, next_steps } = self;
+        let Self { progress, findings, blockers, next_steps, decision } = self;
         let context = board::Context { progress, findings, blockers, next_steps };
-        let receipt = session.submit(Command::SaveContext { context }).await?;
+        let receipt = session.submit(Command::SaveContext { context, decision }).await?;
         Ok(Done::saying(replies::context_saved(receipt.after.settings.language)))
     }
 }

@@ -62,6 +62,8 @@ pub(super) struct TaskWorkspace {
     pub(super) workspace: Workspace,
     pub(super) branch: String,
     pub(super) base: String,
+    /// The work is done: the task undoes commits, and git could do that alone.
+    pub(super) undone: bool,
 }
 
 /// The launch that a workspace is made for.
@@ -100,10 +102,13 @@ impl Inner {
         make_private(&home)?;
         make_private(&temporary)?;
         let (spec, settings) = (&order.agent, &order.settings);
+        let mut undone = false;
         let (workspace, mut policy) = match order.workspace() {
             Some(needed) => {
                 let launching = Launching { run: &run, spawn: claimed.spawn.as_str(), cancellation };
-                let TaskWorkspace { workspace, branch, base } = self.task_workspace(&needed, &launching).await?;
+                let made = self.task_workspace(&needed, &launching).await?;
+                let TaskWorkspace { workspace, branch, base, .. } = made;
+                undone = made.undone;
                 self.reporter.report(numbers, Fact::Branch { branch, base }).await;
                 let policy = workspace.policy(&self.host.repository, spec).await?;
                 (workspace.tree, policy)
@@ -122,8 +127,12 @@ impl Inner {
             workspace: &workspace,
             user: &self.host.user,
         };
-        assignment.check_env()?;
-        let launch = clients::launch(&assignment)?;
+        let launch = if undone {
+            say_undone()
+        } else {
+            assignment.check_env()?;
+            clients::launch(&assignment)?
+        };
         for (path, bytes) in &launch.files {
             write_private(path, bytes)?;
         }
@@ -171,7 +180,7 @@ impl Inner {
             grace: GRACE,
             ends_on_sigint: launch.ends_on_sigint,
             secrets,
-            client: Some(spec.client),
+            client: (!undone).then_some(spec.client),
             record: Durability::Durable,
         })
     }
@@ -260,12 +269,29 @@ impl Inner {
             }
             return Err(error.into());
         }
+        let sandbox = WorkspaceSandbox { host: &self.host, settings, task: task.id, workspace: &workspace };
         if let Some(Rejection::Conflict { .. }) = task.feedback {
-            let sandbox = WorkspaceSandbox { host: &self.host, settings, task: task.id, workspace: &workspace };
             sandbox.merge_target(launching.run, Author::of(spec), &target).await?;
         }
-        Ok(TaskWorkspace { workspace, branch, base })
+        let mut undone = false;
+        if !task.reverts.is_empty() && !kept && start == target {
+            match sandbox.revert(launching.run, Author::of(spec), task.reverts.clone()).await {
+                Ok(in_conflict) => undone = in_conflict.is_empty(),
+                Err(error) => {
+                    // So that the next try begins with it again.
+                    crate::gc::remove_workspace(&self.host, &root, isolation).await?;
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(TaskWorkspace { workspace, branch, base, undone })
     }
+}
+
+/// What runs in the place of an agent that is not needed.
+fn say_undone() -> clients::Launch {
+    let say = "echo 'git has undone these commits alone; no agent was started.'; git log --format='%h %s' -1";
+    clients::Launch { program: "/bin/sh".into(), arguments: vec!["-c".into(), say.into()], ..Default::default() }
 }
 
 fn port_of(url: &str) -> Option<u16> {

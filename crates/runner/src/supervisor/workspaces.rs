@@ -46,7 +46,7 @@ impl Runner {
             inner.task_workspace(&order, &launching).await
         });
         let made = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let TaskWorkspace { workspace, branch, base } = made;
+        let TaskWorkspace { workspace, branch, base, .. } = made;
         Ok(PreparedWorkspace { tree: workspace.tree, branch, base })
     }
 }

@@ -237,6 +237,21 @@ impl WorkspaceSandbox<'_> {
         Ok(())
     }
 
+    /// Undoes commits in the workspace. The files in conflict are left there for the agent (V14).
+    pub(crate) async fn revert(
+        &self,
+        run: &Path,
+        author: Author,
+        commits: Vec<String>,
+    ) -> Result<Vec<String>, VerifyError> {
+        let directory = run.join("revert");
+        let action = WorkspaceAction::Revert { commits };
+        let request = WorkspaceRequest { action, author, out: directory.join("out") };
+        let reply = self.run(&directory, &request, &CancellationToken::new()).await?;
+        let _ = crate::remove::remove_tree(&directory);
+        Ok(reply.left)
+    }
+
     /// What is in the workspace: its last commit, and what is not committed.
     pub(crate) async fn inspect(&self, directory: &Path) -> Result<(String, Vec<String>), VerifyError> {
         // Nothing is committed.

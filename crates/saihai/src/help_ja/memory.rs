@@ -20,6 +20,23 @@ pub(super) const TEXTS: Texts = &[
     ("Show one entry of the memory bank", "メモリーバンクの項目を 1 つ表示します"),
     ("Its path or its file name", "パスかファイル名"),
     ("Show the memory bank as a prompt lists it", "プロンプトに載る形でメモリーバンクを表示します"),
+    ("What agents propose for the memory bank", "エージェントからメモリーバンクへの提案を表示します"),
+    ("Write what an agent proposed into the memory bank", "エージェントの提案をメモリーバンクに書きます"),
+    (
+        "Its first line becomes the title. The file is yours to edit and to commit; agents see it then.
+
+Examples:
+  saihai memory proposals
+  saihai memory accept 345 --category architecture",
+        "1 行目が題名になります。ファイルは自由に編集し、コミットしてください。エージェントにはその後で見えます。
+
+例:
+  saihai memory proposals
+  saihai memory accept 345 --category architecture",
+    ),
+    ("Its number, from `saihai memory proposals`", "番号（`saihai memory proposals` で表示）"),
+    ("A title instead of its first line", "1 行目の代わりの題名"),
+    ("Leave what an agent proposed out of the memory bank", "エージェントの提案を見送ります"),
     ("Messages between you and the agents", "オーナーとエージェントの間のメッセージ"),
     (
         "Write to an agent; a runner starts it for a chat",

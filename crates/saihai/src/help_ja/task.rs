@@ -11,6 +11,35 @@ pub(super) const TEXTS: Texts = &[
         "Markdown のリストの項目ごと、または行ごとにタスクを追加します
 （- は標準入力）。すべて追加するか、1 件も追加しません",
     ),
+    (
+        "Undo the merged work of a task, through the same checks and queue",
+        "マージ済みのタスクの変更を、同じチェックとキューを通して取り消します",
+    ),
+    (
+        "Undo the merged work of a task, through the same checks and queue
+
+A new task undoes it. Where git can do that alone, no agent is started; where it cannot, whoever did the work resolves the conflicts.",
+        "マージ済みのタスクの変更を、同じチェックとキューを通して取り消します
+
+新しいタスクが取り消します。git だけで取り消せる場合、エージェントは起動しません。
+できない場合は、その作業をした担当者が競合を解決します。",
+    ),
+    (
+        "What somebody merged by hand is not known to the queue: undo that with `git revert`.
+
+Examples:
+  saihai task revert 7
+  saihai task revert 7 --reason \"It doubles the start-up time\"",
+        "手動でマージした変更はキューでは分かりません。`git revert` で取り消してください。
+
+例:
+  saihai task revert 7
+  saihai task revert 7 --reason \"起動時間が倍になった\"",
+    ),
+    (
+        "Why, or - for stdin; whoever has to resolve conflicts reads it",
+        "理由。- なら標準入力から読みます（競合を解決する担当者が読みます）",
+    ),
     ("Start it at once", "すぐに開始します"),
     ("A longer description, or - to read it from stdin", "詳しい説明。- なら標準入力から読みます"),
     (

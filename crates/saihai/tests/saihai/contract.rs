@@ -36,6 +36,7 @@ const COMMANDS: &[&[&str]] = &[
     &["memory", "add", "A decision"],
     &["memory", "show", "project"],
     &["memory", "preview"],
+    &["memory", "proposals"],
     &["message", "send", "coder", "hello"],
     &["message", "list"],
     &["token", "create", "--role", "viewer"],

@@ -172,7 +172,10 @@ pub(super) fn random_command(board: &Board, rng: &mut ChaCha8Rng) -> Command {
             let to = agents.choose(rng).map_or(Party::Owner, |agent| Party::Agent(agent.clone()));
             Command::SendMessage { to, content: "hello".into(), related_task: Some(task) }
         }
-        11 => Command::SaveContext { context: Context { progress: Some("none".into()), ..Context::default() } },
+        11 => Command::SaveContext {
+            context: Context { progress: Some("none".into()), ..Context::default() },
+            decision: rng.random_bool(0.3).then(|| "Dates are UTC".into()),
+        },
         12 => Command::FetchTask,
         13 => {
             let edit = TaskEdit { task_type: Some(TaskType::Research), ..TaskEdit::default() };

@@ -33,6 +33,7 @@ described! {
     AgentDetail = wire::AgentDetail,
     Code = board::Code,
     Comment = wire::Comment,
+    Proposal = wire::Proposal,
     Completion = board::Completion,
     Event = wire::Event,
     Language = board::Language,

@@ -2,10 +2,13 @@
 
 use askama::Template;
 use axum::extract::State;
+use board::comments::open_proposals;
+use board::{Seq, TaskId};
 use definitions::memory::{self, EntryWithText};
 
 use super::board::encoded;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
+use super::parts::Age;
 use crate::AppState;
 use crate::problem::Problem;
 
@@ -15,6 +18,7 @@ struct Memory {
     layout: Layout,
     entries: Vec<Row>,
     problems: Vec<String>,
+    proposals: Vec<ProposalRow>,
     shown: Option<(String, String)>,
 }
 
@@ -27,6 +31,16 @@ struct Row {
     category: Option<String>,
     summary: Option<String>,
     current: bool,
+}
+
+/// What an agent proposes.
+#[derive(Debug)]
+struct ProposalRow {
+    number: Seq,
+    by: String,
+    task: TaskId,
+    text: String,
+    at: Age,
 }
 
 pub(super) async fn memories(state: State<AppState>, visitor: PageUser, Path(project): Path<String>) -> Answer {
@@ -68,7 +82,16 @@ async fn show(
         category: entry.category,
         summary: entry.summary,
     };
+    let now = open.now;
+    let proposal = |(task, proposal): (&board::Task, &board::Proposal)| ProposalRow {
+        number: proposal.seq,
+        by: proposal.by.to_string(),
+        task: task.id,
+        text: board::clean(&proposal.text),
+        at: Age { at: proposal.at, now },
+    };
     page(&Memory {
+        proposals: open_proposals(&open.board).into_iter().map(proposal).collect(),
         entries: entries.into_iter().map(row).collect(),
         problems: problems.iter().map(ToString::to_string).collect(),
         shown: shown.map(|EntryWithText { entry, body }| (entry.title, board::clean(&body))),

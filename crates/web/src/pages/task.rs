@@ -48,6 +48,7 @@ struct TaskPage {
     notes: Vec<(&'static str, String)>,
     comments: Vec<CommentRow>,
     may_comment: bool,
+    may_revert: bool,
     messages: Vec<MessageRow>,
     timeline: Vec<Line>,
     earlier: Option<Seq>,
@@ -186,6 +187,7 @@ pub(super) async fn task(
     let depend = Command::ChangeDependencies { task: id, add: Vec::new(), remove: Vec::new(), forced: false };
     page(&TaskPage {
         task: facts(board, task, now, &person),
+        may_revert: person.is_owner() && board::may_revert(board, &person.actor(), id, now),
         moves: MoveButton::all(board, &person, task, merged, now),
         why: explained.lines.iter().map(|line| say_why(line, id, language)).collect(),
         above,

@@ -1,11 +1,13 @@
 //! `saihai memory add`
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use definitions::memory::{self, AddError, NewMemoryEntry};
 use serde_json::json;
 
 use crate::commands::task::text_or_stdin;
-use crate::context::Context;
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 
 /// Add a decision to the memory bank
@@ -34,26 +36,29 @@ impl Add {
         let opened = context.open().await?;
         let body = text_or_stdin(opened.language, self.body)?;
         let new = NewMemoryEntry { title: self.title, category: self.category, summary: self.summary, body };
-        let path = memory::add(&opened.saihai_dir(), &new).map_err(|error| {
-            Failure::failed(
-                opened.say(error.to_string(), add_error_ja(&error)),
-                opened.say(
-                    "Choose another title or category; nothing was changed.",
-                    "別の題名か分類を指定してください。何も変更していません。",
-                ),
-            )
-        })?;
-        context.format.print(
-            &json!({ "path": path }),
-            || vec![path.display().to_string()],
-            || {
-                opened.say(
-                    format!("wrote {}; commit it, so that agents see it", path.display()),
-                    format!("{} を書きました。エージェントに見えるようコミットしてください", path.display()),
-                )
-            },
-        )
+        let path = add(&opened, &new)?;
+        context.format.print(&json!({ "path": path }), || vec![path.display().to_string()], || wrote(&opened, &path))
     }
+}
+
+/// Writes a new entry of the memory bank.
+pub(super) fn add(opened: &OpenProject, new: &NewMemoryEntry) -> Result<PathBuf, Failure> {
+    memory::add(&opened.saihai_dir(), new).map_err(|error| {
+        Failure::failed(
+            opened.say(error.to_string(), add_error_ja(&error)),
+            opened.say(
+                "Choose another title or category; nothing was changed.",
+                "別の題名か分類を指定してください。何も変更していません。",
+            ),
+        )
+    })
+}
+
+pub(super) fn wrote(opened: &OpenProject, path: &Path) -> String {
+    opened.say(
+        format!("wrote {}; commit it, so that agents see it", path.display()),
+        format!("{} を書きました。エージェントに見えるようコミットしてください", path.display()),
+    )
 }
 
 fn add_error_ja(error: &AddError) -> String {

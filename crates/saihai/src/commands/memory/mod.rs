@@ -1,8 +1,11 @@
 //! `saihai memory`: what has the project decided?
 
+mod accept;
 mod add;
+mod decline;
 mod list;
 mod preview;
+mod proposals;
 mod show;
 
 use board::Language;
@@ -18,6 +21,9 @@ pub(crate) enum Memory {
     Add(add::Add),
     Show(show::Show),
     Preview(preview::Preview),
+    Proposals(proposals::Proposals),
+    Accept(accept::Accept),
+    Decline(decline::Decline),
 }
 
 pub(super) async fn run(context: &Context, command: Memory) -> Result<(), Failure> {
@@ -26,6 +32,9 @@ pub(super) async fn run(context: &Context, command: Memory) -> Result<(), Failur
         Memory::Add(add) => add.run(context).await,
         Memory::Show(show) => show.run(context).await,
         Memory::Preview(preview) => preview.run(context).await,
+        Memory::Proposals(proposals) => proposals.run(context).await,
+        Memory::Accept(accept) => accept.run(context).await,
+        Memory::Decline(decline) => decline.run(context).await,
     }
 }
 

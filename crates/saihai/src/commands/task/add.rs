@@ -113,6 +113,7 @@ impl Add {
             completion: self.completion,
             allow_empty: self.allow_empty,
             repairs: self.repairs_target.then_some(Repairs::Target),
+            reverts: None,
         };
         let Some(file) = &self.file else {
             let title = self.title.clone().unwrap_or_default();

@@ -12,6 +12,7 @@ mod list;
 mod log;
 mod open;
 mod retry;
+mod revert;
 mod show;
 mod start;
 mod task_list_file;
@@ -45,6 +46,7 @@ pub(crate) enum Task {
     Unblock(unblock::Unblock),
     Cancel(cancel::Cancel),
     Retry(retry::Retry),
+    Revert(revert::Revert),
     Depend(depend::Depend),
     Why(why::Why),
     Log(log::Log),
@@ -67,6 +69,7 @@ pub(super) async fn run(context: &Context, command: Task) -> Result<(), Failure>
         Task::Unblock(unblock) => unblock.run(context).await,
         Task::Cancel(cancel) => cancel.run(context).await,
         Task::Retry(retry) => retry.run(context).await,
+        Task::Revert(revert) => revert.run(context).await,
         Task::Depend(depend) => depend.run(context).await,
         Task::Why(why) => why.run(context).await,
         Task::Log(log) => log.run(context).await,

@@ -131,6 +131,15 @@ impl Show {
                     let said = &comment.comment;
                     lines.push(format!("\n{} ({}, {read}):\n  {}", said.by, local_time(said.at), indented(&said.text)));
                 }
+                for proposal in detail.proposals.iter().filter(|proposal| proposal.answer.is_none()) {
+                    let wire::Proposal { number, by, text, at, .. } = proposal;
+                    let at = local_time(*at);
+                    let said = opened.say(
+                        format!("{by} proposes for the memory bank ({at}; saihai memory accept {number}):"),
+                        format!("{by} からメモリーバンクへの提案（{at}、saihai memory accept {number}）:"),
+                    );
+                    lines.push(format!("\n{said}\n  {}", indented(text)));
+                }
                 let id = task.id;
                 lines.push(opened.say(format!("\nNext: saihai task why {id}"), format!("\n次: saihai task why {id}")));
                 lines.join("\n")

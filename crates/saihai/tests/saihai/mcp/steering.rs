@@ -134,3 +134,30 @@ async fn premature_and_endless_calls_are_ended() {
     })
     .await;
 }
+
+/// R7, L10: what an agent proposes for the memory bank waits for the owner, who writes it there or declines.
+#[tokio::test]
+async fn an_agent_proposes_a_decision() {
+    over_both_transports(async |mut fixture| {
+        let task = fixture.started("Fix the login", "solo");
+        let mut solo = fixture.claim("solo", &task).await;
+        solo.must("report_model", json!({ "provider": "p", "model_id": "m" })).await;
+        solo.must("get_my_task", json!({})).await;
+        for decision in ["# Dates are UTC\nEverywhere but in pages.", "Names are short"] {
+            solo.must("save_context", json!({ "decision": decision })).await;
+        }
+        let waiting = fixture.world.json(&["memory", "proposals"]);
+        assert_eq!(column(&waiting, "text"), ["# Dates are UTC\nEverywhere but in pages.", "Names are short"]);
+        assert_eq!((&waiting[0]["by"], &waiting[0]["task_id"]), (&json!("solo"), &json!(task)));
+        assert!(fixture.world.ok(&["task", "show", &task]).contains("Dates are UTC"));
+        let number = |n: usize| waiting[n]["number"].to_string();
+
+        let written = fixture.world.json(&["memory", "accept", &number(0), "--category", "time"]);
+        assert_eq!(written["path"], ".saihai/memory/time/dates-are-utc.md");
+        assert!(fixture.world.read(".saihai/memory/time/dates-are-utc.md").ends_with("Everywhere but in pages.\n"));
+        fixture.world.ok(&["memory", "decline", &number(1)]);
+        assert_eq!(fixture.world.json(&["memory", "proposals"]), json!([]));
+        fixture.world.refused(5, &["memory", "accept", &number(1)]);
+    })
+    .await;
+}

@@ -14,6 +14,7 @@ mod owner;
 mod processes;
 mod queue;
 mod repositories;
+mod reverting;
 mod sandbox;
 mod sandbox_programs;
 mod until_idle;

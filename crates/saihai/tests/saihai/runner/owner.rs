@@ -302,3 +302,42 @@ fn chat_and_work_do_not_wait_for_each_other() {
     team.world.ok(&["session", "stop", "2"]);
     team.until_session(2, "the chat to end", |session| session["status"] == "ended");
 }
+
+/// E2, seed UC004: two projects of one person, each with its `up`, work at once; an agent's id may stand in both.
+#[test]
+fn two_projects_are_run_at_once() {
+    let team = Team::new("barrier go; echo b > src/b.txt");
+    let first = team.start_task("Keep at it");
+    let _up = team.up();
+    team.until_barrier(1, "go");
+
+    let other = team.world.path().join("api");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = team.world.command(arguments);
+        if program == "git" {
+            command = std::process::Command::new("git");
+            command.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        }
+        let output = command.current_dir(&other).output().unwrap();
+        assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    std::fs::create_dir(&other).unwrap();
+    let copy = ["clone", "--quiet", team.world.repository.to_str().unwrap(), "."];
+    run("git", &copy);
+    let agent = other.join(".saihai/agents/solo.yaml");
+    let definition = std::fs::read_to_string(&agent).unwrap().replace("barrier go;", "");
+    std::fs::write(&agent, definition).unwrap();
+    let author = ["-c", "user.name=me", "-c", "user.email=me@example.org"];
+    run("git", &[&author[..], &["commit", "--quiet", "--all", "--message", "no barrier"]].concat());
+    run("saihai", &["init", "--name", "api"]);
+    run("saihai", &["agent", "apply"]);
+    let task = run("saihai", &["task", "add", "Write b", "--assign", "solo", "--start", "--quiet"]);
+    run("saihai", &["up", "--until-idle", "--listen", "127.0.0.1:0", "--min-free-disk", "0", "--json"]);
+    let told: Value = serde_json::from_str(&run("saihai", &["task", "show", &task, "--json"])).unwrap();
+    assert_eq!(told["status"], "done");
+    assert_eq!(run("git", &["show", "main:src/b.txt"]), "b");
+
+    team.release(1, "go");
+    team.until_task(&first, "done");
+}

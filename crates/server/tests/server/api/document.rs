@@ -133,6 +133,10 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
         ("POST", Some("/tasks/{task}/comments")) => {
             one(&format!("/tasks/{painted}/comments"), json!({ "text": "in blue" }), 201)
         }
+        ("POST", Some("/tasks/{task}/revert")) => {
+            let merged = board.tasks.values().find(|task| !board::merges(&board, task).is_empty()).unwrap().id;
+            one(&format!("/tasks/{merged}/revert"), json!({ "reason": "too slow" }), 201)
+        }
         ("POST", Some("/tasks/{task}/{move}")) => {
             one(&format!("/tasks/{painted}/cancel"), json!({ "reason": "enough" }), 200)
         }
@@ -164,6 +168,13 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
             plain.into_iter().chain(one("/messages", about, 200)).collect()
         }
         ("GET", Some("/memory")) => one("/memory", Value::Null, 200),
+        ("GET", Some("/proposals")) => one("/proposals", Value::Null, 200),
+        ("POST", Some("/proposals/{number}/accept")) => {
+            one(&format!("/proposals/{}/accept", proposal(&board)), json!({ "category": "time" }), 201)
+        }
+        ("POST", Some("/proposals/{number}/decline")) => {
+            one(&format!("/proposals/{}/decline", proposal(&board)), Value::Null, 204)
+        }
         ("GET", Some("/memory/{path}")) => {
             looks(vec!["/memory/architecture/database.md".into(), "/memory/style".into()])
         }
@@ -172,11 +183,18 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
     }
 }
 
+fn proposal(board: &board::Board) -> board::Seq {
+    board::comments::open_proposals(board)[0].1.seq
+}
+
 /// A request to an operation that names something, whether it exists or not.
 fn some_request(path: &str) -> String {
     let fill = [("{project}", PROJECT), ("{task}", "tsk_1"), ("{session}", "ses_1"), ("{agent}", "w1")];
     let path = fill.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
-    path.replace("{move}", "start").replace("{path}", "style.md").replace("{token}", "tok_runner")
+    path.replace("{move}", "start")
+        .replace("{path}", "style.md")
+        .replace("{token}", "tok_runner")
+        .replace("{number}", "7")
 }
 
 /// W4: every operation answers as the document says, with no field that it does not name.

@@ -25,7 +25,7 @@ pub(super) async fn sample_board() -> SampleBoard {
     let merged = at_work(&server, "w1", &mut credentials).await;
     report(&project, merged).await;
     end(&project, merged, ProcessEnd::exited(0)).await;
-    examine(&project, merged, facts(CheckOutcome::Pass, Merge::Merged { commit: "abc123".into() })).await;
+    examine(&project, merged, facts(CheckOutcome::Pass, Merge::Merged { commit: "c0ffee".into() })).await;
 
     let mut settings = (*project.board().settings).clone();
     settings.dod.checks = vec![board::Check { name: "tests".into(), command: "make test".into() }];
@@ -116,7 +116,9 @@ async fn session_does(project: &Project, session: SessionId, command: Command) {
 
 async fn report(project: &Project, session: SessionId) {
     let context = Context { findings: Some("It was there.".into()), ..Context::default() };
-    session_does(project, session, Command::SaveContext { context }).await;
+    session_does(project, session, Command::SaveContext { context, decision: Some("Dates are UTC".into()) }).await;
+    let decision = Some("# Names\nFiles are named after what they hold.".into());
+    session_does(project, session, Command::SaveContext { context: Context::default(), decision }).await;
     let report = Command::ReportCompleted {
         result: Outcome::Success,
         summary: "All done.".into(),

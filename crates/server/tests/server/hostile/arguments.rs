@@ -218,7 +218,7 @@ fn plausible(dice: &mut ChaCha8Rng, prey: &Prey<'_>, tool: Tool) -> Map<String, 
             }
         }
         Tool::SaveContext => {
-            for name in ["progress", "findings", "blockers", "next_steps"] {
+            for name in ["progress", "findings", "blockers", "next_steps", "decision"] {
                 if maybe(dice) {
                     put(name, words(dice));
                 }

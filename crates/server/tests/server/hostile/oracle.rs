@@ -120,7 +120,7 @@ fn deed(session: SessionId, what: &EventKind) -> Option<String> {
         EventKind::MessageSent { message, .. } => format!("said {message}"),
         EventKind::CompletionReported { report, .. } => format!("reported {}", report.result),
         EventKind::ActionChosen { choice, .. } => format!("chose {choice}"),
-        EventKind::ContextSaved { .. } => "noted".into(),
+        EventKind::ContextSaved { .. } | EventKind::MemoryProposed { .. } => "noted".into(),
         EventKind::ModelReported { .. } => "is a model".into(),
         EventKind::LoggedOut { .. } => "left".into(),
         _ => return None,

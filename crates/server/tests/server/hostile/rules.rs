@@ -83,6 +83,11 @@ impl Scene<'_> {
                 must(self.task(*task)?.live == Some(*session), "only the session of that task is stopped")?;
                 Ok(true)
             }
+            // Notes and a proposal come in one call.
+            (EventKind::MemoryProposed { task, .. }, Some(EventKind::ContextSaved { session, .. })) => {
+                must(*session == mine && self.session.task() == Some(*task), "it proposes for its own task")?;
+                Ok(true)
+            }
             // The logout of an agent that was attached by hand is its end, and is judged (V7).
             (EventKind::ProcessEnded { session, end, .. }, Some(EventKind::LoggedOut { .. })) => {
                 must(*session == mine && attached, "only an attached agent ends itself")?;
@@ -139,6 +144,7 @@ impl Scene<'_> {
                 | EventKind::ActionRepeated { .. }
                 | EventKind::TaskFetched { .. }
                 | EventKind::ContextSaved { .. }
+                | EventKind::MemoryProposed { .. }
                 | EventKind::LoggedOut { .. }
                 | EventKind::CallsCounted { .. }
                 | EventKind::MessagesShown { .. }
@@ -235,6 +241,10 @@ impl Scene<'_> {
                 let texts = [&context.progress, &context.findings, &context.blockers, &context.next_steps];
                 texts.into_iter().flatten().try_for_each(|words| text(Field::Context, words))
             }
+            EventKind::MemoryProposed { task, by, text: words } => {
+                must(self.own()?.id == *task && *by == self.session.agent, "it proposes what its own task has shown")?;
+                text(Field::Decision, words)
+            }
             EventKind::TaskFetched { .. } => self.own().map(drop),
             EventKind::ModelReported { report, .. } => {
                 text(Field::Model, &report.provider)?;
@@ -275,6 +285,7 @@ impl Scene<'_> {
             | EventKind::WorkspaceExamined { .. }
             | EventKind::Judged { .. }
             | EventKind::FuelSpent { .. }
+            | EventKind::ProposalAnswered { .. }
             | EventKind::MessageExpired { .. } => Err("that is not an agent's".into()),
         }?;
         let about = what.session();

@@ -5,8 +5,10 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use board::lifecycle::Move;
 use board::{
-    AgentId, Command, Completion, DependsOn, EventKind, NewTask, Party, Priority, Repairs, TaskEdit, TaskId, TaskType,
+    AgentId, Board, Command, Completion, DependsOn, EventKind, NewTask, Party, Priority, Repairs, TaskEdit, TaskId,
+    TaskType,
 };
+use control::Receipt;
 use http::{StatusCode, header};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -86,19 +88,15 @@ pub(super) async fn create(
         completion: create.completion,
         allow_empty: create.allow_empty,
         repairs: create.repairs,
+        reverts: None,
     };
     let command = Command::CreateTasks { parent, tasks: vec![new], key: key.clone() };
     let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
-    let created = receipt.events.iter().find_map(|event| match &event.what {
-        EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
-        _ => None,
-    });
+    let created = first_created(&receipt);
     let status = if created.is_some() { StatusCode::CREATED } else { StatusCode::OK };
     let known = || receipt.after.created_by_key(&Party::Owner, parent, key.as_deref()?)?.first().copied();
     let id = created.or_else(known).expect("a task was made, now or with this key before");
-    let task = receipt.after.task(id).map_err(|refusal| person.refused(&refusal))?;
-    let place = format!("/api/v1/projects/{}/tasks/{id}", open.id);
-    Ok((status, [(header::LOCATION, place)], Json(Task::from(task))).into_response())
+    created_answer(&receipt.after, id, &open, &person, status)
 }
 
 /// What is to be different; what is not said stays.
@@ -275,6 +273,59 @@ pub(super) async fn act(
         name => Command::MoveTask { task, to: board::Destination::By(name), reason: request.reason, forced, merged },
     };
     open.changed(&person, task, command).await
+}
+
+/// Why work is undone.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RevertRequest {
+    /// Whoever has to resolve conflicts reads it.
+    reason: Option<String>,
+}
+
+/// Undo a task's merged work
+///
+/// A new task does it, through the same checks and queue. Where git can do it alone, no agent is started.
+#[utoipa::path(
+    post, path = "/projects/{project}/tasks/{task}/revert", tag = "tasks",
+    params(("project" = String, Path), ("task" = String, Path)), request_body = RevertRequest,
+    responses((status = 201, body = described::Task, headers(("Location" = String, description = "The new task."))))
+)]
+pub(super) async fn revert(
+    State(state): State<AppState>,
+    Owner(person): Owner,
+    Path((project, task)): Path<(String, TaskId)>,
+    _: Query<NoQuery>,
+    Body(request): Body<RevertRequest>,
+) -> Result<Response, Problem> {
+    let open = state.project(&person, &project).await?;
+    let found = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
+    let commits = board::merges(&open.board, found);
+    let language = open.board.settings.language;
+    let command = board::replies::revert(found, &commits, request.reason.as_deref(), language);
+    let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    let id = first_created(&receipt).expect("a task was made");
+    created_answer(&receipt.after, id, &open, &person, StatusCode::CREATED)
+}
+
+fn first_created(receipt: &Receipt<Board>) -> Option<TaskId> {
+    receipt.events.iter().find_map(|event| match &event.what {
+        EventKind::TasksCreated { tasks, .. } => tasks.first().map(|task| task.id),
+        _ => None,
+    })
+}
+
+/// Shows a task that was made.
+fn created_answer(
+    board: &Board,
+    id: TaskId,
+    open: &ProjectRequest,
+    person: &Person,
+    status: StatusCode,
+) -> Result<Response, Problem> {
+    let task = board.task(id).map_err(|refusal| person.refused(&refusal))?;
+    let place = format!("/api/v1/projects/{}/tasks/{id}", open.id);
+    Ok((status, [(header::LOCATION, place)], Json(Task::from(task))).into_response())
 }
 
 impl AppState {

@@ -20,5 +20,6 @@ pub(super) fn router() -> OpenApiRouter<AppState> {
         .routes(routes!(change::assign))
         .routes(routes!(change::depend))
         .routes(routes!(change::comment))
+        .routes(routes!(change::revert))
         .routes(routes!(change::act))
 }

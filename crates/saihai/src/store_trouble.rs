@@ -44,6 +44,14 @@ fn store_message(error: &StoreError) -> String {
         StoreError::Damaged(what) => format!("ログが壊れています: {what}"),
         StoreError::Full { location, .. } => format!("{location} の置き場所に空きがありません。"),
         StoreError::Unavailable { location, source } => format!("ストア {location} を開けません: {source}"),
+        StoreError::Unreachable { location, source } => {
+            format!("データベース {location} に接続できません: {source}")
+        }
+        StoreError::ClockSkew { location, skew } => format!(
+            "このマシンの時計は、データベース {location} より {} 秒{}います。",
+            skew.abs() / 1000,
+            if *skew > 0 { "進んで" } else { "遅れて" }
+        ),
         StoreError::Replaced { location } => format!("ストア {location} が使用中に削除または置き換えられました。"),
         StoreError::Busy { waited } => format!("ストアが {} 秒間使用中でした。", waited.as_secs()),
         StoreError::Closed => "ストアは閉じられています。".into(),
@@ -61,9 +69,16 @@ fn store_hint(error: &StoreError) -> &'static str {
             "壊れた箇所は `saihai log verify` で確認できます。ストアをバックアップから復元してください。"
         }
         StoreError::Full { .. } => "空きを作ってから、もう一度実行してください。失われたものはありません。",
+        StoreError::Unavailable { location, .. } if location.starts_with("postgres:") => {
+            "アドレス、ユーザー、パスワード、権限を確認してください（docs/guide/many-machines.md）。"
+        }
         StoreError::Unavailable { .. } => {
             "パスと権限を確認するか、SAIHAI_HOME に書き込み可能なディレクトリを設定してください。"
         }
+        StoreError::Unreachable { .. } => {
+            "データベースを起動するか経路を直し、もう一度実行してください。確定したものは失われません。"
+        }
+        StoreError::ClockSkew { .. } => "このマシンの時計を NTP などで合わせてから、起動し直してください。",
         StoreError::Replaced { .. } => {
             "saihai のプロセスをすべて終了し、ストアをバックアップから復元して、起動し直してください。"
         }

@@ -66,6 +66,14 @@ pub enum StoreError {
     #[error("cannot open the store {location}: {source}")]
     Unavailable { location: String, source: Cause },
 
+    /// The database does not answer now. What it was told last may have been written.
+    #[error("cannot reach the database {location}: {source}")]
+    Unreachable { location: String, source: Cause },
+
+    /// Decisions hang on time, and this machine's is another than the database's.
+    #[error("this machine's clock is {} s {} that of the database {location}", skew.abs() / 1000, if *skew > 0 { "ahead of" } else { "behind" })]
+    ClockSkew { location: String, skew: i64 },
+
     /// The file is not the one that was opened any more. What was written since is in a file that nobody finds.
     #[error("the store {location} was removed or replaced while it was in use")]
     Replaced { location: String },
@@ -96,9 +104,16 @@ impl StoreError {
             }
             Self::Damaged(_) => "Run `saihai log verify` to see what is damaged; restore the store from a backup.",
             Self::Full { .. } => "Free some space and run the command again; nothing was lost.",
+            Self::Unavailable { location, .. } if location.starts_with("postgres:") => {
+                "Check the address, the user, its password and its rights; see docs/guide/many-machines.md."
+            }
             Self::Unavailable { .. } => {
                 "Check the path and its permissions, or set SAIHAI_HOME to a directory you can write to."
             }
+            Self::Unreachable { .. } => {
+                "Start the database or mend the way to it, then run the command again; what was acknowledged is kept."
+            }
+            Self::ClockSkew { .. } => "Set this machine's clock, for instance by NTP, and start again.",
             Self::Replaced { .. } => "Stop every saihai process, put the store back from a backup, and start again.",
             Self::Busy { .. } => {
                 "Run the command again; if it repeats, see which process holds the store with `saihai doctor`."

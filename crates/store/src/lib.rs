@@ -6,8 +6,8 @@
 //! of processes may write to one stream, with no leader and no lock held between calls.
 //!
 //! The store knows nothing of boards. An event is a kind, a version and a body of JSON text;
-//! a snapshot is bytes. Two implementations pass the same `contract` suite:
-//! [`SqliteStore`] and [`MemoryStore`].
+//! a snapshot is bytes. Three implementations pass the same `contract` suite:
+//! [`SqliteStore`], [`PostgresStore`] and [`MemoryStore`].
 
 mod chain;
 #[cfg(feature = "contract")]
@@ -19,6 +19,7 @@ mod event;
 mod event_log;
 mod hash;
 mod memory;
+mod postgres;
 mod proof;
 mod secrets;
 mod snapshots;
@@ -31,6 +32,7 @@ pub use event::{Head, NewEvent, Seq, StoredEvent, StreamName};
 pub use event_log::{Damage, EventLog, Subscription, Verified};
 pub use hash::Hash;
 pub use memory::MemoryStore;
+pub use postgres::{BadAddress, PostgresAddress, PostgresStore};
 pub use secrets::{SecretValues, Secrets};
 pub use snapshots::{Snapshot, Snapshots};
 pub use sqlite::SqliteStore;

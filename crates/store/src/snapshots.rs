@@ -23,3 +23,28 @@ pub trait Snapshots: Send + Sync + 'static {
     /// The snapshot, if it is in this format and intact; a damaged one is as good as none.
     async fn snapshot(&self, stream: &StreamName, format: u32) -> Result<Option<Snapshot>, StoreError>;
 }
+
+/// A snapshot and the checksum that was stored with it.
+pub(crate) struct StoredSnapshot {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) checksum: Vec<u8>,
+}
+
+impl StoredSnapshot {
+    pub(crate) fn is_intact(&self) -> bool {
+        checksum(&self.snapshot) == *self.checksum
+    }
+
+    pub(crate) fn intact(self) -> Option<Snapshot> {
+        self.is_intact().then_some(self.snapshot)
+    }
+}
+
+pub(crate) fn checksum(snapshot: &Snapshot) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&snapshot.head.seq.to_le_bytes());
+    hasher.update(snapshot.head.hash.as_bytes());
+    hasher.update(&snapshot.format.to_le_bytes());
+    hasher.update(&snapshot.bytes);
+    *hasher.finalize().as_bytes()
+}

@@ -1,10 +1,11 @@
 //! What must every store do? The suite that proves it of an implementation.
 //!
 //! Each contract is a function that takes a fresh storage. [`contract_tests!`](crate::contract_tests)
-//! makes a test of every one of them.
+//! makes a test of every one of them, with attributes if they are given.
 
 mod decisions;
 mod log;
+pub mod postgres;
 mod race;
 mod secrets;
 mod snapshots;
@@ -44,8 +45,8 @@ impl Storage for MemoryStore {
 /// crate that uses it needs tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! contract_tests {
-    ($storage:expr) => {
-        $crate::contract_tests! { $storage =>
+    ($storage:expr $(, #[$attribute:meta])*) => {
+        $crate::contract_tests! { $storage, [$(#[$attribute])*] =>
             sequence_is_dense,
             refused_expectation_writes_nothing,
             empty_append_only_checks_the_expectation,
@@ -78,13 +79,15 @@ macro_rules! contract_tests {
             secrets_are_no_part_of_a_stream,
         }
     };
-    ($storage:expr => $($contract:ident,)*) => {
-        $(
+    ($storage:expr, $attributes:tt => $($contract:ident,)*) => {
+        $( $crate::contract_tests! { @one $storage, $attributes, $contract } )*
+    };
+    (@one $storage:expr, [$(#[$attribute:meta])*], $contract:ident) => {
             #[tokio::test]
+            $(#[$attribute])*
             async fn $contract() {
                 $crate::contract::$contract(&$storage).await;
             }
-        )*
     };
 }
 

@@ -22,9 +22,9 @@ use rusqlite::Connection;
 
 use self::connection::Pool;
 use self::head_cache::HeadCache;
-use self::reader::StoredSnapshot;
 use self::watch::Watch;
 use self::writer::{Work, Writer};
+use crate::snapshots::StoredSnapshot;
 use crate::{
     Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, SecretValues, Secrets, Seq, Snapshot, Snapshots,
     StoreError, StoredEvent, StreamName, Subscription, Verified,

@@ -3,18 +3,13 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::proof::Proof;
+use crate::snapshots::StoredSnapshot;
 use crate::{Decision, Hash, Head, RecordedDecision, SecretValues, Seq, Snapshot, StoreError, StoredEvent, StreamName};
 
 /// A stream that has been written to, if only a snapshot or a decision.
 pub(super) struct Stream {
     pub(super) id: i64,
     pub(super) head: Head,
-}
-
-/// A snapshot and the checksum that was stored with it.
-pub(super) struct StoredSnapshot {
-    pub(super) snapshot: Snapshot,
-    checksum: [u8; 32],
 }
 
 /// What stands in an event's place.
@@ -151,25 +146,6 @@ pub(super) fn decisions(
         Ok(RecordedDecision { number: unsigned(row, 5)?, decision })
     })?;
     rows.collect()
-}
-
-impl StoredSnapshot {
-    pub(super) fn is_intact(&self) -> bool {
-        checksum(&self.snapshot) == self.checksum
-    }
-
-    pub(super) fn intact(self) -> Option<Snapshot> {
-        self.is_intact().then_some(self.snapshot)
-    }
-}
-
-pub(super) fn checksum(snapshot: &Snapshot) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&snapshot.head.seq.to_le_bytes());
-    hasher.update(snapshot.head.hash.as_bytes());
-    hasher.update(&snapshot.format.to_le_bytes());
-    hasher.update(&snapshot.bytes);
-    *hasher.finalize().as_bytes()
 }
 
 /// SQLite's integers are signed; no stream is that long.

@@ -12,6 +12,7 @@ use super::connection::Pool;
 use super::head_cache::HeadCache;
 use super::reader::{self, Stream, signed};
 use super::watch::Watch;
+use crate::snapshots::checksum;
 use crate::{
     DECISIONS_KEPT, Decision, Hash, Head, NewEvent, SecretValues, Seq, Snapshot, StoreError, StreamName, link,
 };
@@ -196,7 +197,7 @@ fn append(conn: &Connection, stream: &Stream, events: &[NewEvent]) -> rusqlite::
 
 fn keep(conn: &Connection, id: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
     let Snapshot { head, format, bytes } = snapshot;
-    let checksum = reader::checksum(snapshot);
+    let checksum = checksum(snapshot);
     conn.prepare_cached(
         "INSERT INTO snapshots (stream, seq, hash, format, bytes, checksum)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)

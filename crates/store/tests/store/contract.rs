@@ -1,4 +1,4 @@
-//! Do both stores keep the contract?
+//! Do all stores keep the contract?
 
 use std::sync::Arc;
 
@@ -15,6 +15,13 @@ impl Storage for File {
 
 mod memory {
     store::contract_tests!(store::MemoryStore::new());
+}
+
+mod postgres {
+    store::contract_tests!(
+        store::contract::postgres::Schema::fresh().await,
+        #[ignore = "needs SAIHAI_TEST_POSTGRES, which scripts/test sets"]
+    );
 }
 
 mod sqlite {

@@ -10,4 +10,5 @@ mod disk_full;
 mod file;
 mod heads;
 mod opening;
+mod postgres;
 mod runtime;

@@ -1,6 +1,7 @@
 //! What time is it?
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use board::Timestamp;
@@ -25,5 +26,31 @@ impl Clock for SystemClock {
     fn monotonic(&self) -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()
+    }
+}
+
+/// The time of a database that several servers share: the machine's, and what was found to differ.
+#[derive(Debug, Default)]
+pub struct OffsetClock {
+    offset: AtomicI64,
+}
+
+impl OffsetClock {
+    pub fn new(offset: i64) -> Self {
+        Self { offset: AtomicI64::new(offset) }
+    }
+
+    pub fn set(&self, offset: i64) {
+        self.offset.store(offset, Ordering::Relaxed);
+    }
+}
+
+impl Clock for OffsetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(SystemClock.now().0 + self.offset.load(Ordering::Relaxed))
+    }
+
+    fn monotonic(&self) -> Duration {
+        SystemClock.monotonic()
     }
 }

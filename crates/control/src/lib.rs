@@ -9,6 +9,7 @@
 mod cached_answer;
 mod call_counter;
 mod clock;
+mod copy;
 mod decider;
 mod definitions;
 mod error;
@@ -21,7 +22,8 @@ mod project;
 mod trace;
 mod writer;
 
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, OffsetClock, SystemClock};
+pub use copy::{CopiedStream, CopyError, Source, copy_store};
 pub use decider::{Admitted, Decider};
 pub use definitions::NewDefinitions;
 pub use dispatch::{NewSecret, session_project, token_hash};
@@ -36,4 +38,4 @@ pub use trace::{Subject, Traced};
 pub use writer::{ProcessLifetime, Receipt, Writer};
 
 // What the store's types are called where only `control` may use a store.
-pub use store::{Damage, Decision, RecordedDecision, StoreError, StreamName, Subscription};
+pub use store::{Damage, Decision, RecordedDecision, StoreError, StoreLocation, StreamName, Subscription};

@@ -1,8 +1,8 @@
 //! What is open: the installation, its projects, and the decisions they are asked for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use board::{
     Actor, AgentId, Answer, Board, Command, Event, EventKind, Installation, ProjectId, Seq, SessionId, Settings,
@@ -10,14 +10,17 @@ use board::{
 };
 use metrics::SharedString;
 use serde_json::json;
-use store::{RecordedDecision, Store, StreamName};
+use store::{OpenedStore, PostgresStore, RecordedDecision, Store, StoreLocation, StreamName};
 use tokio::sync::Mutex;
 
 use crate::cached_answer::{CachedAnswer, Call, TracedAnswer};
 use crate::call_counter::{CallCounter, Flush, PendingCalls};
 use crate::trace::{Subject, Trace, Traced};
 use crate::writer::ABANDONED_AFTER;
-use crate::{Clock, ControlError, Follower, Log, ProcessLifetime, Receipt, Writer};
+use crate::{Clock, ControlError, Follower, Log, OffsetClock, ProcessLifetime, Receipt, Writer};
+
+/// How often this machine's clock is compared with the database's.
+const CLOCK_CHECK: Duration = Duration::from_secs(10);
 
 /// A store with the streams of it that are open.
 pub struct Control {
@@ -43,13 +46,14 @@ impl Control {
         Log::new(Arc::clone(&self.store))
     }
 
-    /// Opens the store in a file. Blocks; also creates or migrates it if need be.
-    pub fn open_sqlite(
-        path: &std::path::Path,
-        clock: Arc<dyn Clock>,
-        lifetime: ProcessLifetime,
-    ) -> Result<Self, ControlError> {
-        Ok(Self::new(Arc::new(store::SqliteStore::open(path)?), clock, lifetime))
+    /// Opens the store that is meant; also makes or migrates it if need be. Where servers share it, its time is theirs.
+    pub async fn open(location: &StoreLocation, lifetime: ProcessLifetime) -> Result<Self, ControlError> {
+        let OpenedStore { store, shared, clock_offset } = location.open().await?;
+        let clock = Arc::new(OffsetClock::new(clock_offset));
+        if let Some(shared) = shared.filter(|_| lifetime == ProcessLifetime::LongLived) {
+            tokio::spawn(follow_clock(Arc::downgrade(&shared), Arc::clone(&clock)));
+        }
+        Ok(Self::new(store, clock, lifetime))
     }
 
     pub fn clock(&self) -> &Arc<dyn Clock> {
@@ -89,6 +93,18 @@ impl Control {
         for project in self.projects.lock().await.values() {
             project.flush_all_calls().await;
             project.trace.flush().await;
+        }
+    }
+}
+
+/// Keeps up with the database's time for as long as the store is open.
+async fn follow_clock(store: Weak<PostgresStore>, clock: Arc<OffsetClock>) {
+    loop {
+        tokio::time::sleep(CLOCK_CHECK).await;
+        let Some(store) = store.upgrade() else { return };
+        match store.clock_offset().await {
+            Ok(offset) => clock.set(offset),
+            Err(error) => tracing::debug!(%error, "the database's time is not known now"),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use board::Language;
 use clap::{Args, Parser};
+use control::StoreLocation;
 
 use crate::commands::Command;
 use crate::context::locale_language;
@@ -46,9 +47,12 @@ pub(crate) struct Global {
     /// Language of messages: en or ja [default: the locale's, else the project's]
     #[arg(long, global = true, value_name = "LANG", help_heading = "Global options")]
     pub(crate) lang: Option<Language>,
-    /// Where store, logs and workspaces are [default: $SAIHAI_HOME, else $XDG_DATA_HOME/saihai]
+    /// Where logs, workspaces and the store are [default: $SAIHAI_HOME, else $XDG_DATA_HOME/saihai]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub(crate) home: Option<PathBuf>,
+    /// The store: sqlite:PATH or postgres://USER@HOST/DATABASE [default: $SAIHAI_STORE, else saihai.db in the home]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Global options")]
+    pub(crate) store: Option<StoreLocation>,
 }
 
 /// The language for what is said of arguments that are not understood yet, or ask for help: that of `--lang`, else the

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use board::{Actor, Board, Code, Installation, Language, ProjectId};
-use control::{
-    Clock as _, Control, ControlError, NewDefinitions, ProcessLifetime, Project, Receipt, SystemClock, Writer,
-};
+use control::{Control, ControlError, NewDefinitions, ProcessLifetime, Project, Receipt, StoreLocation, Writer};
 
 use crate::cli::Global;
 use crate::failure::{CliExit, Failure};
@@ -17,6 +15,7 @@ use crate::show::Format;
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) home: PathBuf,
+    pub(crate) store: StoreLocation,
     pub(crate) format: Format,
     project: Option<String>,
     chosen_language: Option<Language>,
@@ -53,7 +52,11 @@ impl Context {
                 ),
             )
         })?;
-        Ok(Self { home, format, project: global.project, chosen_language: global.lang })
+        let store = match global.store {
+            Some(store) => store,
+            None => store_from_environment(language)?.unwrap_or_else(|| store_in(&home)),
+        };
+        Ok(Self { home, store, format, project: global.project, chosen_language: global.lang })
     }
 
     /// The same context for the named project, if one is named.
@@ -63,11 +66,15 @@ impl Context {
 
     /// The same context with another home and a repository there.
     pub(crate) fn at_home(&self, home: PathBuf, repository: &Path) -> Self {
-        Self { home, project: Some(repository.to_string_lossy().into_owned()), ..self.clone() }
+        Self { store: store_in(&home), home, project: Some(repository.to_string_lossy().into_owned()), ..self.clone() }
     }
 
-    pub(crate) fn store_path(&self) -> PathBuf {
-        self.home.join("saihai.db")
+    /// Is there a store? A database that others share is always there, though perhaps with nothing in it.
+    pub(crate) fn has_store(&self) -> bool {
+        match &self.store {
+            StoreLocation::Sqlite(path) => path.exists(),
+            StoreLocation::Postgres(_) => true,
+        }
     }
 
     /// The language where no project sets one.
@@ -99,9 +106,9 @@ impl Context {
     }
 
     /// Opens the store; creates it if there is none.
-    pub(crate) fn control(&self, lifetime: ProcessLifetime) -> Result<Control, Failure> {
+    pub(crate) async fn control(&self, lifetime: ProcessLifetime) -> Result<Control, Failure> {
         self.make_home()?;
-        let control = Control::open_sqlite(&self.store_path(), Arc::new(SystemClock), lifetime);
+        let control = Control::open(&self.store, lifetime).await;
         control.map_err(|error| Failure::control(error, self.language()))
     }
 
@@ -135,10 +142,10 @@ impl Context {
 
     /// Finds and opens the project: the one that was named, or the one around the current directory.
     pub(crate) async fn open_for(&self, lifetime: ProcessLifetime) -> Result<OpenProject, Failure> {
-        if !self.store_path().exists() {
+        if !self.has_store() {
             return Err(self.not_initialised(&Installation::default()));
         }
-        let control = self.control(lifetime)?;
+        let control = self.control(lifetime).await?;
         let installation = self.installation(&control).await?.state();
         let (id, path) = self.find_project(&installation)?;
         self.open_project(control, id, path).await
@@ -204,17 +211,17 @@ impl Context {
         ))
     }
 
-    fn not_initialised(&self, installation: &Installation) -> Failure {
+    pub(crate) fn not_initialised(&self, installation: &Installation) -> Failure {
         // Projects have left their files, and the store knows of none of them.
         let left = std::fs::read_dir(self.home.join("projects")).is_ok_and(|mut projects| projects.next().is_some());
         if left && installation.projects.is_empty() {
-            let store = self.store_path();
+            let store = &self.store;
             return Failure::new(
                 CliExit::Store,
                 "store",
                 self.say(
-                    format!("The store {} is empty or missing, though projects have worked here.", store.display()),
-                    format!("ストア {} が空か存在しませんが、プロジェクトのファイルは残っています。", store.display()),
+                    format!("The store {store} is empty or missing, though projects have worked here."),
+                    format!("ストア {store} が空か存在しませんが、プロジェクトのファイルは残っています。"),
                 ),
                 self.say(
                     "Put it back from a backup; or begin anew with `saihai init`, which leaves these files alone.",
@@ -243,7 +250,7 @@ impl OpenProject {
     }
 
     pub(crate) fn now(&self) -> board::Timestamp {
-        SystemClock.now()
+        self.project.clock().now()
     }
 
     pub(crate) fn saihai_dir(&self) -> PathBuf {
@@ -302,6 +309,30 @@ fn project_containing<'a>(installation: &'a Installation, directory: &Path) -> O
         }
     }
     None
+}
+
+fn store_in(home: &Path) -> StoreLocation {
+    StoreLocation::Sqlite(home.join("saihai.db"))
+}
+
+fn store_from_environment(language: Language) -> Result<Option<StoreLocation>, Failure> {
+    let Some(set) = std::env::var("SAIHAI_STORE").ok().filter(|set| !set.is_empty()) else { return Ok(None) };
+    set.parse().map(Some).map_err(|error| {
+        Failure::new(
+            CliExit::Configuration,
+            "not_initialised",
+            say_in(
+                language,
+                format!("SAIHAI_STORE is no store: {error}"),
+                format!("SAIHAI_STORE がストアを示していません: {error}"),
+            ),
+            say_in(
+                language,
+                "Set it to `sqlite:PATH` or `postgres://USER@HOST/DATABASE`, or unset it.",
+                "`sqlite:パス` か `postgres://USER@HOST/DATABASE` を設定するか、設定を外してください。",
+            ),
+        )
+    })
 }
 
 fn default_home() -> Option<PathBuf> {

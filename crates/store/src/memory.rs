@@ -115,6 +115,12 @@ impl Secrets for MemoryStore {
     async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
         Ok(self.look(stream, |stream| stream.secrets.get(owner).cloned().unwrap_or_default()))
     }
+
+    async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
+        let some =
+            |(owner, values): (&String, &SecretValues)| (!values.is_empty()).then(|| (owner.clone(), values.clone()));
+        Ok(self.look(stream, |stream| stream.secrets.iter().filter_map(some).collect()))
+    }
 }
 
 #[async_trait]

@@ -16,4 +16,7 @@ pub trait Secrets: Send + Sync + 'static {
     async fn put_secrets(&self, stream: &StreamName, owner: &str, values: SecretValues) -> Result<(), StoreError>;
 
     async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError>;
+
+    /// The values of every owner that has any, to be copied to another store.
+    async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError>;
 }

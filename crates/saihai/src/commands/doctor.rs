@@ -65,8 +65,7 @@ impl Doctor {
         let mut findings = vec![check_git(context), check_sandbox(context).await];
         match opened {
             Ok(opened) => {
-                let (store, path) = (context.store_path(), opened.path.display());
-                let store = store.display();
+                let (store, path) = (&context.store, opened.path.display());
                 findings
                     .push(Finding::ok("store", opened.say(format!("{store} opens"), format!("{store} を開けます"))));
                 findings.push(Finding::ok(

@@ -228,7 +228,7 @@ fn directory_name(root: &Path) -> String {
 
 /// Registers the repository, or finds it registered. If the id is taken, a number is added to it.
 pub(crate) async fn register(context: &Context, root: &Path, name: &str) -> Result<OpenProject, Failure> {
-    let control = context.control(ProcessLifetime::ShortLived)?;
+    let control = context.control(ProcessLifetime::ShortLived).await?;
     let installation = context.installation(&control).await?;
     let path = root.to_str().ok_or_else(|| {
         Failure::failed(

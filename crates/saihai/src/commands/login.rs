@@ -50,7 +50,7 @@ impl Login {
                 ),
             )
         })?;
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?;
         let name = self.name.unwrap_or_else(|| match owner() {
             board::Actor::Owner(name) if self.role == Role::Owner => name.to_string(),

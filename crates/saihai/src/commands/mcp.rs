@@ -25,7 +25,7 @@ pub(crate) struct Mcp {}
 
 impl Mcp {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::LongLived)?;
+        let control = context.control(ProcessLifetime::LongLived).await?;
         let token = std::env::var("SAIHAI_TOKEN").ok().filter(|token| !token.is_empty());
         let server = ServerState::open(control, CancellationToken::new()).await;
         let server = server.map_err(|error| Failure::control(error, context.language()))?;

@@ -17,6 +17,7 @@ mod project;
 mod report;
 pub(crate) mod serve;
 mod session;
+mod store;
 mod task;
 mod token;
 mod up;
@@ -53,6 +54,9 @@ pub(crate) enum Command {
     /// The memory bank: what the project has decided
     #[command(subcommand)]
     Memory(memory::Memory),
+    /// The store: copy it elsewhere, back it up
+    #[command(subcommand)]
+    Store(store::Store),
     /// Messages between you and the agents
     #[command(subcommand)]
     Message(message::Message),
@@ -90,6 +94,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Session(command) => session::run(context, command).await,
         Command::Worker(command) => worker::run(context, command).await,
         Command::Memory(command) => memory::run(context, command).await,
+        Command::Store(command) => store::run(context, command).await,
         Command::Message(command) => message::run(context, command).await,
         Command::Chat(chat) => chat.run(context).await,
         Command::Token(command) => token::run(context, command).await,

@@ -42,7 +42,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::LongLived)?;
+        let control = context.control(ProcessLifetime::LongLived).await?;
         let failed = |error| Failure::control(error, context.language());
         open_all_projects(&control, context).await?;
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;

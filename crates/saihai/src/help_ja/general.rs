@@ -45,10 +45,67 @@ Exit codes: 0 ok, 1 refused or failed, 2 usage, 3 not initialised or bad configu
         "メッセージの言語: en か ja [既定: ロケール、なければプロジェクト]",
     ),
     (
-        "Where store, logs and workspaces are [default: $SAIHAI_HOME, else $XDG_DATA_HOME/saihai]",
+        "Where logs, workspaces and the store are [default: $SAIHAI_HOME, else $XDG_DATA_HOME/saihai]",
         "ストア、ログ、作業コピーの置き場所
 [既定: $SAIHAI_HOME、なければ $XDG_DATA_HOME/saihai]",
     ),
+    (
+        "The store: sqlite:PATH or postgres://USER@HOST/DATABASE [default: $SAIHAI_STORE, else saihai.db in the home]",
+        "ストア: sqlite:パス か postgres://USER@HOST/DATABASE
+[既定: $SAIHAI_STORE、なければ上記の場所の saihai.db]",
+    ),
+    ("The store: copy it elsewhere, back it up", "ストア: 別の場所へのコピー、バックアップ"),
+    (
+        "Copy everything into another store, and prove that it arrived as it was",
+        "すべてを別のストアにコピーし、同じ内容であることを検証します",
+    ),
+    (
+        "Write everything into a new file, beside running servers",
+        "サーバーを止めずに、すべてを新しいファイルに書き出します",
+    ),
+    (
+        "Copy everything into another store, and prove that it arrived as it was
+
+Projects, boards, tokens and the values of `env` come along; the trace of decisions stays behind. A copy that was broken off goes on where it was.",
+        "すべてを別のストアにコピーし、同じ内容であることを検証します
+
+プロジェクト、ボード、トークン、`env` の値をコピーします。判断の記録はコピーしません。
+途中で終わったコピーは続きから再開します。",
+    ),
+    (
+        "Nothing may use the store meanwhile: end `saihai up` and `saihai serve` first. The old store stays
+as it is; put it away, so that nobody writes to it by mistake.
+
+Examples:
+  saihai store copy sqlite:$HOME/.local/share/saihai/saihai.db postgres://saihai@db/saihai
+  saihai store copy postgres://saihai@db/saihai sqlite:saihai.db",
+        "コピー中はストアを使わないでください。先に `saihai up` と `saihai serve` を終了します。
+元のストアはそのまま残ります。誤って書き込まれないよう、別の場所に移してください。
+
+例:
+  saihai store copy sqlite:$HOME/.local/share/saihai/saihai.db postgres://saihai@db/saihai
+  saihai store copy postgres://saihai@db/saihai sqlite:saihai.db",
+    ),
+    ("sqlite:PATH or postgres://USER@HOST/DATABASE", "sqlite:パス か postgres://USER@HOST/DATABASE"),
+    (
+        "The same; an empty store, or one that an earlier try has begun to fill",
+        "コピー先。空のストアか、以前の続き",
+    ),
+    (
+        "Write everything into a new file, beside running servers
+
+The file is a store of its own: `--store sqlite:FILE` opens it, `saihai store copy` puts it back.",
+        "サーバーを止めずに、すべてを新しいファイルに書き出します
+
+ファイルは単独のストアです。`--store sqlite:FILE` で開き、`saihai store copy` で戻せます。",
+    ),
+    (
+        "It holds keys and hashes, so only you may read it. Example:
+  saihai store backup ~/backups/saihai-$(date +%F).db",
+        "鍵やハッシュを含むため、本人だけが読めます。例:
+  saihai store backup ~/backups/saihai-$(date +%F).db",
+    ),
+    ("A file that does not exist", "存在しないファイル"),
     ("Make a link that logs a browser in, once", "ブラウザーで一度だけログインできるリンクを作ります"),
     (
         "The link leads to the server that was started last (`saihai up` or `saihai serve`). It is good for

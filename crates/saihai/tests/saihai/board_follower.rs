@@ -1,46 +1,50 @@
 //! How does a test wait for what happens on the board? It follows the project's events in the store,
 //! in its own process, instead of starting a command again and again.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use board::wire::{SessionDetail, TaskDetail};
 use board::{Board, ProjectId, SessionId, Settings, TaskId};
-use control::{Control, Log, ProcessLifetime, Project, SystemClock};
+use control::{Control, Log, ProcessLifetime, Project, StoreLocation};
 use serde_json::Value;
+use tokio::runtime::Runtime;
 
 /// SQLite tells no other process of a write, so the store is asked. It answers from shared memory.
 const POLL: Duration = Duration::from_millis(10);
 
 /// The board of the project `shop`, folded from the events that were read so far. It only reads.
 pub(crate) struct BoardFollower {
-    path: PathBuf,
+    location: StoreLocation,
     state: Mutex<Option<State>>,
 }
 
 struct State {
+    /// Of its own: some tests look from a runtime, in which no other may be entered.
+    runtime: Option<Runtime>,
     log: Log,
     board: Arc<Board>,
 }
 
 impl BoardFollower {
     /// For a store that need not exist yet.
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, state: Mutex::new(None) }
+    pub(crate) fn new(location: &str) -> Self {
+        Self { location: location.parse().unwrap(), state: Mutex::new(None) }
     }
 
     /// The board with every event that is in the store now.
     pub(crate) fn board(&self) -> Arc<Board> {
-        let mut state = self.state.lock().unwrap();
-        let state = state.get_or_insert_with(|| {
-            let control = Control::open_sqlite(&self.path, Arc::new(SystemClock), ProcessLifetime::ShortLived);
-            State { log: control.unwrap().log(), board: Arc::new(Board::new(Settings::new(project_id()))) }
-        });
-        // In a thread of its own: some tests call this in a runtime, where no other may be entered.
-        thread::scope(|scope| scope.spawn(|| state.catch_up()).join()).unwrap();
-        Arc::clone(&state.board)
+        thread::scope(|scope| {
+            let look = || {
+                let mut state = self.state.lock().unwrap();
+                let state = state.get_or_insert_with(|| State::open(&self.location));
+                state.catch_up();
+                Arc::clone(&state.board)
+            };
+            scope.spawn(look).join()
+        })
+        .unwrap()
     }
 
     /// What `look` finds on the board, as soon as it does; `None` when the time is up.
@@ -64,15 +68,28 @@ impl BoardFollower {
 }
 
 impl State {
+    fn open(location: &StoreLocation) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let control = runtime.block_on(Control::open(location, ProcessLifetime::ShortLived));
+        let board = Arc::new(Board::new(Settings::new(project_id())));
+        Self { log: control.unwrap().log(), runtime: Some(runtime), board }
+    }
+
     fn catch_up(&mut self) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let stream = Project::stream(&project_id());
+        let runtime = self.runtime.as_ref().unwrap();
         runtime.block_on(async {
             let end = self.log.end(&stream).await.unwrap();
             if end > self.board.seq {
                 self.log.fold(&stream, Arc::make_mut(&mut self.board), end).await.unwrap();
             }
         });
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.runtime.take().unwrap().shutdown_background();
     }
 }
 

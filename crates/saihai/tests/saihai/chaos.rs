@@ -146,7 +146,7 @@ impl RunningTeam {
         world.git(&["commit", "--quiet", "--message=begin"]);
         world.ok(&["init", "--name", "shop"]);
         let up = serve(&world);
-        let team = Self { follower: BoardFollower::new(world.store()), world, up, added: 0 };
+        let team = Self { follower: BoardFollower::new(&world.location()), world, up, added: 0 };
         let feature = team.world.ok(&["task", "add", "Greet", "--assign", "lead", "--quiet"]);
         team.world.ok(&["task", "start", &feature]);
         team

@@ -18,6 +18,7 @@ mod memory;
 mod merged;
 mod messages;
 mod parallel;
+mod postgres;
 mod projects;
 mod prompts;
 mod real_clients;

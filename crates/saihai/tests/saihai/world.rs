@@ -57,6 +57,8 @@ pub(crate) fn one_document(stdout: &str) -> Value {
 pub(crate) struct World {
     dir: TempDir,
     pub(crate) repository: PathBuf,
+    /// The store, if it is not the file in the home.
+    store_url: Option<String>,
 }
 
 impl World {
@@ -65,7 +67,7 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let repository = dir.path().canonicalize().unwrap().join("shop");
         std::fs::create_dir(&repository).unwrap();
-        Self { dir, repository }
+        Self { dir, repository, store_url: None }
     }
 
     /// A git repository with a commit on `main`.
@@ -78,11 +80,21 @@ impl World {
 
     /// A project `shop` with the agents `lead` and `coder`.
     pub(crate) fn new() -> Self {
-        let world = Self::repository();
+        Self::with_store(None)
+    }
+
+    /// The same in another store.
+    pub(crate) fn with_store(store_url: Option<String>) -> Self {
+        let world = Self { store_url, ..Self::repository() };
         world.ok(&["init"]);
         world.git(&["add", "."]);
         world.git(&["commit", "--quiet", "--message=saihai"]);
         world
+    }
+
+    /// The same, with what is kept elsewhere.
+    pub(crate) fn in_store(self, url: &str) -> Self {
+        Self { store_url: Some(url.to_owned()), ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -95,6 +107,11 @@ impl World {
 
     pub(crate) fn store(&self) -> PathBuf {
         self.home().join("saihai.db")
+    }
+
+    /// Where programs find it.
+    pub(crate) fn location(&self) -> String {
+        self.store_url.clone().unwrap_or_else(|| format!("sqlite:{}", self.store().display()))
     }
 
     /// Runs SQL on the store, to damage it.
@@ -113,6 +130,7 @@ impl World {
             .env("USER", "alice")
             .env("LANG", "C.UTF-8")
             .env("SAIHAI_HOME", self.home())
+            .envs(self.store_url.iter().map(|url| ("SAIHAI_STORE", url)))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CEILING_DIRECTORIES", self.path())

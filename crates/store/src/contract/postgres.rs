@@ -34,6 +34,19 @@ impl Server {
     ///
     /// If there is no PostgreSQL, or it does not start.
     pub fn start(directory: &Path) -> Self {
+        Self::start_with(directory, vec!["listen_addresses=".into(), "fsync=off".into()])
+    }
+
+    /// The same, with the durability of a real one, to measure it.
+    ///
+    /// # Panics
+    ///
+    /// As [`Server::start`].
+    pub fn start_durable(directory: &Path) -> Self {
+        Self::start_with(directory, vec!["listen_addresses=".into()])
+    }
+
+    fn start_with(directory: &Path, options: Vec<String>) -> Self {
         let directory = directory.join("postgres");
         fs::create_dir(&directory).unwrap();
         // The server refuses to run as root.
@@ -41,7 +54,6 @@ impl Server {
         if let Some((uid, gid)) = user {
             chown(&directory, Some(uid), Some(gid)).unwrap();
         }
-        let options = vec!["listen_addresses=".into(), "fsync=off".into()];
         let mut server = Self { directory, child: None, user, options };
         let made = server
             .command("initdb")

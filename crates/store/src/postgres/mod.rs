@@ -11,7 +11,7 @@ mod reader;
 mod schema;
 mod watch;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +76,18 @@ impl PostgresStore {
         let rows = self.connections.rows(now, &[]).await?;
         let here = i64::midpoint(before, unix_millis());
         Ok(rows.first().map_or(0, |row| row.get::<_, i64>(0) - here))
+    }
+
+    /// Who else has the store open, if anybody has.
+    pub async fn other_servers(&self) -> Result<Option<String>, StoreError> {
+        // Whoever stays listens, and the last thing it said on that connection was so.
+        let listening = "
+            SELECT count(*), min(coalesce(host(client_addr), 'this machine')) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND query = $1";
+        let rows = self.connections.rows(listening, &[&self.watch.listen_statement()]).await?;
+        let Some(row) = rows.first().filter(|row| row.get::<_, i64>(0) > 0) else { return Ok(None) };
+        let (count, one): (i64, String) = (row.get(0), row.get(1));
+        Ok(Some(format!("{count} server(s) have it open, one from {one}")))
     }
 
     fn learn(&self, stream: &StreamName, head: Head) {
@@ -239,6 +251,10 @@ impl Secrets for PostgresStore {
 
     async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
         reader::secrets(&self.connections, stream, owner).await
+    }
+
+    async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
+        reader::all_secrets(&self.connections, stream).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is in the database? The queries behind every read.
 
+use std::collections::BTreeMap;
+
 use tokio_postgres::Row;
 
 use super::connections::Connections;
@@ -182,6 +184,18 @@ pub(super) async fn secrets(
                   WHERE streams.name = $1 AND owner = $2";
     let rows = connections.rows(values, &[&stream.as_str(), &owner]).await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+pub(super) async fn all_secrets(
+    connections: &Connections,
+    stream: &StreamName,
+) -> Result<BTreeMap<String, SecretValues>, StoreError> {
+    let values = "SELECT owner, secrets.name, value FROM secrets JOIN streams ON id = stream WHERE streams.name = $1";
+    let mut found = BTreeMap::<String, SecretValues>::new();
+    for row in connections.rows(values, &[&stream.as_str()]).await? {
+        found.entry(row.get(0)).or_default().insert(row.get(1), row.get(2));
+    }
+    Ok(found)
 }
 
 /// The event in the third column and those after it.

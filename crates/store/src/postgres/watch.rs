@@ -45,6 +45,10 @@ impl Watch {
         Self { shared: Arc::new(shared), tasks: Mutex::default() }
     }
 
+    pub(super) fn listen_statement(&self) -> String {
+        self.shared.listen_statement()
+    }
+
     /// Fails if the head cannot be read.
     pub(super) async fn subscribe(&self, stream: &StreamName) -> Result<watch::Receiver<Seq>, StoreError> {
         // First the receiver, then the head: what is appended meanwhile is in the head, or told to the receiver.
@@ -104,6 +108,10 @@ impl Shared {
         }
     }
 
+    fn listen_statement(&self) -> String {
+        format!("LISTEN \"{}\"", self.channel)
+    }
+
     fn remember(&self, stream: &StreamName, seq: Seq) {
         let mut untold = self.untold.lock().expect("nobody panics with the lock");
         let last = untold.entry(stream.clone()).or_default();
@@ -136,8 +144,10 @@ impl Shared {
     async fn listen_until_cut(&self) -> Result<(), StoreError> {
         // Held for as long as notices are wanted: the connection ends with it.
         let (client, mut notices) = self.listener().await?;
-        let listen = format!("LISTEN \"{}\"", self.channel);
-        client.batch_execute(&listen).await.map_err(|error| self.connections.failure(&Trouble::from(error)))?;
+        client
+            .batch_execute(&self.listen_statement())
+            .await
+            .map_err(|error| self.connections.failure(&Trouble::from(error)))?;
         loop {
             self.read_heads().await?;
             let until = tokio::time::sleep(SAFETY_NET);

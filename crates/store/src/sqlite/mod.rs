@@ -13,6 +13,7 @@ mod verify;
 mod watch;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -144,6 +145,11 @@ impl Secrets for SqliteStore {
     async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
         let (name, owner) = (stream.clone(), owner.to_owned());
         self.blocking(move |conn| reader::secrets(conn, &name, &owner)).await
+    }
+
+    async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
+        let name = stream.clone();
+        self.blocking(move |conn| reader::all_secrets(conn, &name)).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is in the file? The queries behind every read.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::proof::Proof;
@@ -52,6 +54,18 @@ pub(super) fn secrets(conn: &Connection, name: &StreamName, owner: &str) -> rusq
     )?
     .query_map([name.as_str(), owner], |row| Ok((row.get(0)?, row.get(1)?)))?
     .collect()
+}
+
+pub(super) fn all_secrets(conn: &Connection, name: &StreamName) -> rusqlite::Result<BTreeMap<String, SecretValues>> {
+    let mut query = conn.prepare_cached(
+        "SELECT owner, secrets.name, value FROM secrets JOIN streams ON streams.id = stream WHERE streams.name = ?1",
+    )?;
+    let mut found = BTreeMap::<String, SecretValues>::new();
+    let mut rows = query.query([name.as_str()])?;
+    while let Some(row) = rows.next()? {
+        found.entry(row.get(0)?).or_default().insert(row.get(1)?, row.get(2)?);
+    }
+    Ok(found)
 }
 
 /// The events after `after`, proven. The outer result is the medium's, the inner one the log's.

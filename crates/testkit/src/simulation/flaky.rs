@@ -1,5 +1,6 @@
 //! A store that fails now and then: before it has written, or after, when only the answer is lost.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -103,6 +104,10 @@ impl Secrets for FlakyStore {
 
     async fn secrets(&self, stream: &StreamName, owner: &str) -> Result<SecretValues, StoreError> {
         self.inner.secrets(stream, owner).await
+    }
+
+    async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
+        self.inner.all_secrets(stream).await
     }
 }
 

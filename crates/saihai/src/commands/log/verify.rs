@@ -26,7 +26,7 @@ impl Verify {
     }
 
     async fn prove_all(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let streams = control.log().streams().await;
         let streams = streams.map_err(|error| Failure::control(error, context.language()))?;
         let mut reports = Vec::new();

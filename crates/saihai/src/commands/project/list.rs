@@ -16,7 +16,7 @@ pub(crate) struct List {}
 
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?.state();
         let projects: Vec<_> = installation.projects.values().collect();
         let ids = || projects.iter().map(|project| project.id.to_string()).collect();

@@ -29,7 +29,7 @@ pub(crate) struct Move {
 
 impl Move {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?;
         let git = Git::for_command_line(&self.path);
         let root = git.root().and_then(|root| std::fs::canonicalize(root).ok()).ok_or_else(|| {
@@ -93,7 +93,7 @@ pub(crate) struct Remove {
 
 impl Remove {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?;
         if let Some(project) = installation.state().projects.get(&self.id) {
             let path = PathBuf::from(&project.path);

@@ -24,7 +24,7 @@ pub(crate) struct Create {
 
 impl Create {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?;
         let failed = |error| {
             Failure::failed(

@@ -24,7 +24,7 @@ pub(crate) struct List {}
 
 impl List {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?.state();
         let tokens: Vec<_> = installation.tokens.values().collect();
         let json: Vec<_> = tokens

@@ -17,7 +17,7 @@ pub(crate) struct Revoke {
 
 impl Revoke {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
-        let control = context.control(ProcessLifetime::ShortLived)?;
+        let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?;
         let revoke = InstallationCommand::RevokeToken { id: self.id.clone() };
         installation.submit(owner(), revoke).await.map_err(|error| Failure::control(error, context.language()))?;

@@ -201,7 +201,7 @@ impl Fixture {
         world.git(&["add", "."]);
         world.git(&["commit", "--quiet", "--message=saihai"]);
         let up = Self::up(&world);
-        Self { up, follower: BoardFollower::new(world.store()), world, model_server }
+        Self { up, follower: BoardFollower::new(&world.location()), world, model_server }
     }
 
     fn up(world: &World) -> Up {

@@ -85,7 +85,7 @@ impl Team {
         for limit in ["backoff_first", "backoff_most"] {
             settings["limits"][limit] = json!(1);
         }
-        let team = Self { follower: BoardFollower::new(world.store()), world };
+        let team = Self { follower: BoardFollower::new(&world.location()), world };
         team.world.write("src/a.txt", "one\ntwo\nthree\n");
         team.world.write(".saihai/config.yaml", settings.to_string());
         team.agent("solo", script, &json!({}));

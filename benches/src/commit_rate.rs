@@ -9,18 +9,19 @@ use control::Project;
 use crate::Measurement;
 use crate::bench_project::{configure, move_to, open, owner, project_id, worker};
 
-const CLIENTS: u32 = 64;
+pub(crate) const CLIENTS: u32 = 64;
 const ROUND_TIME: Duration = Duration::from_secs(4);
 
 pub(crate) fn measure() -> anyhow::Result<Vec<Measurement>> {
     let home = tempfile::tempdir_in(".")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let project = runtime.block_on(prepare(&home.path().join("saihai.db")))?;
+    let project = runtime.block_on(open(&home.path().join("saihai.db")))?;
+    runtime.block_on(prepare(&project))?;
     // Alternating, so that a change in the disk's speed affects both.
     let (mut one, mut many) = (0.0, 0.0);
     for turn in 0..3 {
         one += one_at_a_time(&home.path().join(format!("plain-{turn}.db")))?;
-        many += runtime.block_on(many_clients(&project))?;
+        many += runtime.block_on(many_clients(&[&project], ROUND_TIME))?;
     }
     let ratio = many / one;
     Ok(vec![Measurement {
@@ -48,9 +49,8 @@ fn one_at_a_time(path: &Path) -> anyhow::Result<f64> {
 }
 
 /// A project in which each client has a session of its own, with a step to move to and fro.
-async fn prepare(path: &Path) -> anyhow::Result<Project> {
-    let project = open(path).await?;
-    configure(&project).await?;
+pub(crate) async fn prepare(project: &Project) -> anyhow::Result<()> {
+    configure(project).await?;
     for n in 0..CLIENTS {
         let task = NewTask { assignee: Some(worker()), ..NewTask::titled(format!("task {n}")) };
         project.submit(owner(), Command::CreateTasks { parent: None, tasks: vec![task], key: None }).await?;
@@ -70,18 +70,19 @@ async fn prepare(path: &Path) -> anyhow::Result<Project> {
         project.submit(Actor::Session(SessionId(n + 1)), step).await?;
     }
     assert_eq!(project_id(), project.board().settings.id);
-    Ok(project)
+    Ok(())
 }
 
-async fn many_clients(project: &Project) -> anyhow::Result<f64> {
+/// How many commands a second the clients get through, each with the server that is its turn.
+pub(crate) async fn many_clients(servers: &[&Project], time: Duration) -> anyhow::Result<f64> {
     let start = Instant::now();
     let mut clients = tokio::task::JoinSet::new();
     for n in 0..CLIENTS {
-        let project = project.clone();
+        let project = servers[n as usize % servers.len()].clone();
         let (session, step) = (SessionId(n + 1), TaskId(CLIENTS + n + 1));
         clients.spawn(async move {
             let mut count = 0u32;
-            while start.elapsed() < ROUND_TIME || !count.is_multiple_of(2) {
+            while start.elapsed() < time || !count.is_multiple_of(2) {
                 let status = if count.is_multiple_of(2) { Status::InProgress } else { Status::Todo };
                 project.submit(Actor::Session(session), move_to(step, status)).await.expect("it may move its step");
                 count += 1;

@@ -12,6 +12,7 @@ mod launch_latency;
 mod next_action_rate;
 mod open_project;
 mod running_project;
+mod shared_commit_rate;
 mod sleeping_team;
 mod staffing_cost;
 mod task_list;
@@ -32,7 +33,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P10, P11, P12, W5
+    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, W5
     only: Vec<String>,
 }
 
@@ -64,7 +65,7 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Benchmark); 12] = [
+    let all: [(&str, Benchmark); 13] = [
         ("P1", next_action_rate::measure),
         ("P2", commit_rate::measure),
         ("P3", task_list::measure),
@@ -73,6 +74,7 @@ fn measure_all() -> anyhow::Result<()> {
         ("P6", idle_sessions::measure),
         ("P7", staffing_cost::measure),
         ("P8", adoption::measure),
+        ("P9", shared_commit_rate::measure),
         ("P11", whole_tasks::measure_end_to_done),
         ("P10", whole_tasks::measure_all_at_once),
         ("P12", large_project::measure),

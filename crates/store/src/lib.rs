@@ -21,8 +21,10 @@ mod hash;
 mod location;
 mod memory;
 mod postgres;
+mod presence;
 mod proof;
 mod secrets;
+mod session_output;
 mod snapshots;
 mod sqlite;
 
@@ -35,12 +37,14 @@ pub use hash::Hash;
 pub use location::{OpenedStore, StoreLocation};
 pub use memory::MemoryStore;
 pub use postgres::{BadAddress, PostgresAddress, PostgresStore};
+pub use presence::{Presence, Present};
 pub use secrets::{SecretValues, Secrets};
+pub use session_output::{OUTPUT_PIECE_LIMIT, OutputPage, SessionOutput};
 pub use snapshots::{Snapshot, Snapshots};
 pub use sqlite::SqliteStore;
 
-/// All that the writer of boards needs: the log itself, snapshots of what it folds, the trace, and what must not be in
-/// any of them.
-pub trait Store: EventLog + Snapshots + DecisionLog + Secrets {}
+/// All that the writer of boards needs: the log itself, snapshots of what it folds, the trace, what must not be in any of
+/// them, and what other hosts say of themselves and their agents.
+pub trait Store: EventLog + Snapshots + DecisionLog + Secrets + Presence + SessionOutput {}
 
-impl<T: EventLog + Snapshots + DecisionLog + Secrets> Store for T {}
+impl<T: EventLog + Snapshots + DecisionLog + Secrets + Presence + SessionOutput> Store for T {}

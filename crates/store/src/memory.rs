@@ -8,17 +8,28 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use crate::proof::Proof;
+use crate::session_output::{Wanted, end_of_piece};
 use crate::{
-    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, SecretValues, Secrets, Seq,
-    Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription, Verified, link,
+    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Head, NewEvent, OutputPage, Presence, Present, RecordedDecision,
+    SecretValues, Secrets, Seq, SessionOutput, Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription,
+    Verified, link,
 };
 
 /// A store in memory. Clones share their data, as processes share a file. Nothing in it depends
 /// on threads, time or chance.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<Streams>>);
+pub struct MemoryStore(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    streams: Mutex<Streams>,
+    presence: Mutex<BTreeMap<String, Present>>,
+}
 
 type Streams = BTreeMap<StreamName, Stream>;
+
+/// What is kept of a session's output, by the positions at which pieces begin.
+type Pieces = BTreeMap<u64, Vec<u8>>;
 
 #[derive(Default)]
 struct Stream {
@@ -26,6 +37,8 @@ struct Stream {
     snapshot: Option<Snapshot>,
     decisions: VecDeque<RecordedDecision>,
     secrets: BTreeMap<String, SecretValues>,
+    /// By session; none is empty.
+    outputs: BTreeMap<String, Pieces>,
     /// The number of the last decision ever recorded.
     last_decision: u64,
     end: watch::Sender<Seq>,
@@ -37,7 +50,11 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
-        self.0.lock().expect("nobody panics with the lock")
+        self.0.streams.lock().expect("nobody panics with the lock")
+    }
+
+    fn lock_presence(&self) -> MutexGuard<'_, BTreeMap<String, Present>> {
+        self.0.presence.lock().expect("nobody panics with the lock")
     }
 
     fn look<T: Default>(&self, stream: &StreamName, look: impl FnOnce(&Stream) -> T) -> T {
@@ -165,6 +182,86 @@ impl DecisionLog for MemoryStore {
             let about = newest.filter(|one| one.number < before && one.decision.subject == subject);
             about.take(limit).cloned().collect()
         }))
+    }
+}
+
+#[async_trait]
+impl Presence for MemoryStore {
+    async fn put_presence(&self, present: Present) -> Result<(), StoreError> {
+        let mut presence = self.lock_presence();
+        if presence.get(&present.key).is_none_or(|kept| kept.at <= present.at) {
+            presence.insert(present.key.clone(), present);
+        }
+        Ok(())
+    }
+
+    async fn presence(&self) -> Result<Vec<Present>, StoreError> {
+        Ok(self.lock_presence().values().cloned().collect())
+    }
+
+    async fn remove_presence(&self, key: &str) -> Result<(), StoreError> {
+        self.lock_presence().remove(key);
+        Ok(())
+    }
+}
+
+fn end_of((position, piece): (&u64, &Vec<u8>)) -> u64 {
+    position + piece.len() as u64
+}
+
+#[async_trait]
+impl SessionOutput for MemoryStore {
+    async fn append_output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        at: u64,
+        bytes: Vec<u8>,
+    ) -> Result<u64, StoreError> {
+        let end = end_of_piece(at, &bytes)?;
+        let mut streams = self.lock();
+        let outputs = &mut streams.entry(stream.clone()).or_default().outputs;
+        let kept = outputs.get(session).and_then(|pieces| pieces.last_key_value()).map(end_of);
+        if bytes.is_empty() || kept.is_some_and(|kept| kept != at) {
+            return Ok(kept.unwrap_or(0));
+        }
+        outputs.entry(session.to_owned()).or_default().insert(at, bytes);
+        Ok(end)
+    }
+
+    async fn output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        from: u64,
+        most: usize,
+    ) -> Result<OutputPage, StoreError> {
+        let wanted = Wanted::new(from, most);
+        Ok(self.look(stream, |stream| {
+            let Some(pieces) = stream.outputs.get(session) else { return OutputPage::default() };
+            let (Some((oldest, _)), Some(last)) = (pieces.first_key_value(), pieces.last_key_value()) else {
+                return OutputPage::default();
+            };
+            let kept = *oldest..end_of(last);
+            let among = wanted.among(&kept);
+            let first = pieces.range(..=among.start).next_back().map_or(0, |(position, _)| *position);
+            let page = pieces.range(first..among.end);
+            wanted.page(kept, page.map(|(position, piece)| (*position, piece.clone())))
+        }))
+    }
+
+    async fn drop_output_before(&self, stream: &StreamName, session: &str, position: u64) -> Result<(), StoreError> {
+        let mut streams = self.lock();
+        let Some(stream) = streams.get_mut(stream) else { return Ok(()) };
+        if let Some(pieces) = stream.outputs.get_mut(session) {
+            pieces.retain(|at, piece| end_of((at, piece)) > position);
+        }
+        stream.outputs.retain(|_, pieces| !pieces.is_empty());
+        Ok(())
+    }
+
+    async fn sessions_with_output(&self, stream: &StreamName) -> Result<Vec<String>, StoreError> {
+        Ok(self.look(stream, |stream| stream.outputs.keys().cloned().collect()))
     }
 }
 

@@ -6,8 +6,10 @@
 mod decisions;
 mod log;
 pub mod postgres;
+mod presence;
 mod race;
 mod secrets;
+mod session_output;
 mod snapshots;
 mod subscriptions;
 
@@ -16,8 +18,10 @@ use std::sync::Arc;
 
 pub use decisions::*;
 pub use log::*;
+pub use presence::*;
 pub use race::*;
 pub use secrets::*;
+pub use session_output::*;
 pub use snapshots::*;
 pub use subscriptions::*;
 
@@ -77,6 +81,20 @@ macro_rules! contract_tests {
             decisions_are_forgotten_beyond_the_retention,
             secrets_are_replaced_whole,
             secrets_are_no_part_of_a_stream,
+            newest_presence_is_kept,
+            presence_is_removed,
+            presence_is_no_part_of_a_stream,
+            racing_presence_keeps_the_newest,
+            output_is_kept_by_position,
+            outputs_are_independent,
+            only_the_next_piece_is_appended,
+            first_piece_may_begin_anywhere,
+            old_output_is_dropped_in_whole_pieces,
+            pieces_have_a_limit,
+            output_is_no_part_of_a_stream,
+            racing_pieces_have_one_winner_each,
+            racing_first_pieces_leave_no_gap,
+            output_that_is_sent_and_dropped_at_once_has_no_gap,
         }
     };
     ($storage:expr, $attributes:tt => $($contract:ident,)*) => {

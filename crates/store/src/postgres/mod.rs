@@ -7,8 +7,10 @@ mod address;
 mod append;
 mod connections;
 mod heads;
+mod presence;
 mod reader;
 mod schema;
+mod session_output;
 mod watch;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,10 +25,12 @@ pub use self::address::{BadAddress, PostgresAddress};
 use self::connections::{Connections, Trouble};
 use self::heads::Heads;
 use self::watch::Watch;
+use crate::session_output::Wanted;
 use crate::snapshots::{StoredSnapshot, checksum};
 use crate::{
-    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Hash, Head, NewEvent, RecordedDecision, SecretValues, Secrets,
-    Seq, Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription, Verified,
+    DECISIONS_KEPT, Decision, DecisionLog, EventLog, Hash, Head, NewEvent, OutputPage, Presence, Present,
+    RecordedDecision, SecretValues, Secrets, Seq, SessionOutput, Snapshot, Snapshots, StoreError, StoredEvent,
+    StreamName, Subscription, Verified,
 };
 
 /// Old decisions are removed when this process has recorded so many.
@@ -255,6 +259,53 @@ impl Secrets for PostgresStore {
 
     async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
         reader::all_secrets(&self.connections, stream).await
+    }
+}
+
+#[async_trait]
+impl Presence for PostgresStore {
+    async fn put_presence(&self, present: Present) -> Result<(), StoreError> {
+        presence::put(&self.connections, &present).await
+    }
+
+    async fn presence(&self) -> Result<Vec<Present>, StoreError> {
+        presence::all(&self.connections).await
+    }
+
+    async fn remove_presence(&self, key: &str) -> Result<(), StoreError> {
+        presence::remove(&self.connections, key).await
+    }
+}
+
+#[async_trait]
+impl SessionOutput for PostgresStore {
+    async fn append_output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        at: u64,
+        bytes: Vec<u8>,
+    ) -> Result<u64, StoreError> {
+        self.make(stream).await?;
+        session_output::append(&self.connections, stream, session, at, &bytes).await
+    }
+
+    async fn output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        from: u64,
+        most: usize,
+    ) -> Result<OutputPage, StoreError> {
+        session_output::page(&self.connections, stream, session, &Wanted::new(from, most)).await
+    }
+
+    async fn drop_output_before(&self, stream: &StreamName, session: &str, position: u64) -> Result<(), StoreError> {
+        session_output::drop_before(&self.connections, stream, session, position).await
+    }
+
+    async fn sessions_with_output(&self, stream: &StreamName) -> Result<Vec<String>, StoreError> {
+        session_output::sessions(&self.connections, stream).await
     }
 }
 

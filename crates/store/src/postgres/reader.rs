@@ -220,6 +220,6 @@ fn hash_in(row: &Row, column: usize) -> Option<Hash> {
 }
 
 /// Numbers of events begin at 0; anything else is damage, which the proof finds.
-fn unsigned(row: &Row, column: usize) -> u64 {
+pub(super) fn unsigned(row: &Row, column: usize) -> u64 {
     u64::try_from(row.get::<_, i64>(column)).unwrap_or(0)
 }

@@ -6,7 +6,7 @@ use crate::StoreError;
 /// What leads from each schema version to the next. A version of saihai works with a newer schema as long as the schema
 /// says so, so that two versions may run side by side (E9): a migration adds, and what it makes useless is removed one
 /// version later.
-const MIGRATIONS: &[&str] = &[V1];
+const MIGRATIONS: &[&str] = &[V1, V2];
 
 /// The oldest version of saihai's schema that still works with what the migrations above lead to.
 const WORKS_SINCE: i32 = 1;
@@ -57,6 +57,31 @@ const V1: &str = "
         name TEXT NOT NULL,
         value TEXT NOT NULL,
         PRIMARY KEY (stream, owner, name)
+    );
+";
+
+// What other hosts say of themselves, and what their agents print. Presence is said again every few seconds: after a crash
+// it is empty, and meanwhile costs no sync. The row of a session decides every race for its output, as a stream's does for
+// events; it is there as long as there are pieces.
+const V2: &str = "
+    CREATE UNLOGGED TABLE presence (
+        key TEXT PRIMARY KEY,
+        at BIGINT NOT NULL,
+        body TEXT NOT NULL
+    ) WITH (fillfactor = 50);
+    CREATE TABLE outputs (
+        stream BIGINT NOT NULL,
+        session TEXT NOT NULL,
+        newest BIGINT NOT NULL,
+        PRIMARY KEY (stream, session)
+    ) WITH (fillfactor = 50);
+    CREATE TABLE output_pieces (
+        stream BIGINT NOT NULL,
+        session TEXT NOT NULL,
+        position BIGINT NOT NULL,
+        bytes BYTEA NOT NULL,
+        PRIMARY KEY (stream, session, position),
+        FOREIGN KEY (stream, session) REFERENCES outputs ON DELETE CASCADE
     );
 ";
 

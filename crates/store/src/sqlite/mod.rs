@@ -7,8 +7,10 @@
 
 mod connection;
 mod head_cache;
+mod presence;
 mod reader;
 mod schema;
+mod session_output;
 mod verify;
 mod watch;
 mod writer;
@@ -24,11 +26,12 @@ use rusqlite::Connection;
 use self::connection::Pool;
 use self::head_cache::HeadCache;
 use self::watch::Watch;
-use self::writer::{Work, Writer};
+use self::writer::{Work, Writer, Written};
+use crate::session_output::{Wanted, end_of_piece};
 use crate::snapshots::StoredSnapshot;
 use crate::{
-    Decision, DecisionLog, EventLog, Head, NewEvent, RecordedDecision, SecretValues, Secrets, Seq, Snapshot, Snapshots,
-    StoreError, StoredEvent, StreamName, Subscription, Verified,
+    Decision, DecisionLog, EventLog, Head, NewEvent, OutputPage, Presence, Present, RecordedDecision, SecretValues,
+    Secrets, Seq, SessionOutput, Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription, Verified,
 };
 
 /// A store in a SQLite file. Dropping it waits until what was queued is written.
@@ -51,7 +54,7 @@ impl SqliteStore {
         self.pool.path()
     }
 
-    async fn write(&self, stream: &StreamName, work: Work) -> Result<Head, StoreError> {
+    async fn write(&self, stream: &StreamName, work: Work) -> Result<Written, StoreError> {
         let start = || Writer::start(Arc::clone(&self.pool), Arc::clone(&self.watch), Arc::clone(&self.heads));
         self.writer.get_or_init(start).write(stream.clone(), work).await
     }
@@ -69,7 +72,7 @@ impl SqliteStore {
 #[async_trait]
 impl EventLog for SqliteStore {
     async fn append(&self, stream: &StreamName, expected: Seq, events: Vec<NewEvent>) -> Result<Head, StoreError> {
-        self.write(stream, Work::Append { expected, events }).await
+        self.write(stream, Work::Append { expected, events }).await.map(|written| written.head)
     }
 
     async fn read(&self, stream: &StreamName, after: Seq, limit: usize) -> Result<Vec<StoredEvent>, StoreError> {
@@ -150,6 +153,56 @@ impl Secrets for SqliteStore {
     async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
         let name = stream.clone();
         self.blocking(move |conn| reader::all_secrets(conn, &name)).await
+    }
+}
+
+#[async_trait]
+impl Presence for SqliteStore {
+    async fn put_presence(&self, present: Present) -> Result<(), StoreError> {
+        self.write(&StreamName::installation(), Work::PutPresence(present)).await.map(drop)
+    }
+
+    async fn presence(&self) -> Result<Vec<Present>, StoreError> {
+        self.blocking(presence::all).await
+    }
+
+    async fn remove_presence(&self, key: &str) -> Result<(), StoreError> {
+        self.write(&StreamName::installation(), Work::RemovePresence(key.to_owned())).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl SessionOutput for SqliteStore {
+    async fn append_output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        at: u64,
+        bytes: Vec<u8>,
+    ) -> Result<u64, StoreError> {
+        end_of_piece(at, &bytes)?;
+        let work = Work::Output { session: session.to_owned(), at, bytes };
+        self.write(stream, work).await.map(|written| written.output_end)
+    }
+
+    async fn output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        from: u64,
+        most: usize,
+    ) -> Result<OutputPage, StoreError> {
+        let (name, session, wanted) = (stream.clone(), session.to_owned(), Wanted::new(from, most));
+        self.blocking(move |conn| session_output::page(conn, &name, &session, &wanted)).await
+    }
+
+    async fn drop_output_before(&self, stream: &StreamName, session: &str, position: u64) -> Result<(), StoreError> {
+        self.write(stream, Work::DropOutput { session: session.to_owned(), before: position }).await.map(drop)
+    }
+
+    async fn sessions_with_output(&self, stream: &StreamName) -> Result<Vec<String>, StoreError> {
+        let name = stream.clone();
+        self.blocking(move |conn| session_output::sessions(conn, &name)).await
     }
 }
 

@@ -11,7 +11,7 @@ use super::connection::{connect, failure, retry_while_busy};
 use crate::{Cause, StoreError};
 
 /// What leads from each schema version to the next, beginning with the empty file.
-pub(super) const MIGRATIONS: &[&str] = &[V1, V2];
+pub(super) const MIGRATIONS: &[&str] = &[V1, V2, V3];
 
 // The head of a stream is kept apart from its events, so that losing the last ones is noticed.
 // Events lie in the order in which they are read; a stream's decisions are numbered without gaps,
@@ -63,6 +63,22 @@ const V2: &str = "
         value TEXT NOT NULL,
         PRIMARY KEY (stream, owner, name)
     ) STRICT, WITHOUT ROWID;
+";
+
+// What other hosts say of themselves, and what their agents print.
+const V3: &str = "
+    CREATE TABLE presence (
+        key TEXT PRIMARY KEY,
+        at INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE output_pieces (
+        stream INTEGER NOT NULL,
+        session TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (stream, session, position)
+    ) STRICT;
 ";
 
 /// Brings the file to the version that `migrations` lead to. Costs one query if it is there.

@@ -12,9 +12,10 @@ use super::connection::Pool;
 use super::head_cache::HeadCache;
 use super::reader::{self, Stream, signed};
 use super::watch::Watch;
+use super::{presence, session_output};
 use crate::snapshots::checksum;
 use crate::{
-    DECISIONS_KEPT, Decision, Hash, Head, NewEvent, SecretValues, Seq, Snapshot, StoreError, StreamName, link,
+    DECISIONS_KEPT, Decision, Hash, Head, NewEvent, Present, SecretValues, Seq, Snapshot, StoreError, StreamName, link,
 };
 
 /// After so long without a pause, a writer leaves the lock to other processes …
@@ -30,10 +31,34 @@ pub(super) enum Work {
     Snapshot(Snapshot),
     Record(Vec<Decision>),
     Secrets { owner: String, values: SecretValues },
+    PutPresence(Present),
+    RemovePresence(String),
+    Output { session: String, at: u64, bytes: Vec<u8> },
+    DropOutput { session: String, before: u64 },
 }
 
-/// The stream's head afterwards.
-type Outcome = Result<Head, StoreError>;
+impl Work {
+    /// Presence is said again every few seconds, so that losing it with the power does no harm.
+    fn must_be_durable(&self) -> bool {
+        !matches!(self, Self::PutPresence(_) | Self::RemovePresence(_))
+    }
+}
+
+/// What there is afterwards.
+#[derive(Clone, Copy)]
+pub(super) struct Written {
+    pub(super) head: Head,
+    /// The end of the session's output, if that was the work.
+    pub(super) output_end: u64,
+}
+
+impl From<Head> for Written {
+    fn from(head: Head) -> Self {
+        Self { head, output_end: 0 }
+    }
+}
+
+type Outcome = Result<Written, StoreError>;
 
 struct Job {
     stream: StreamName,
@@ -100,8 +125,8 @@ impl WriterThread {
         match self.commit(&jobs) {
             Ok(outcomes) => {
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
-                    if let Ok(head) = outcome {
-                        self.watch.reached(&job.stream, head.seq);
+                    if let Ok(written) = &outcome {
+                        self.watch.reached(&job.stream, written.head.seq);
                     }
                     answer(job, outcome);
                 }
@@ -142,6 +167,17 @@ fn answer(job: Job, outcome: Outcome) {
 
 /// The outer result is the medium's, and nothing is written if it is an error.
 fn commit(conn: &mut Connection, jobs: &[Job]) -> rusqlite::Result<Vec<Outcome>> {
+    if jobs.iter().any(|job| job.work.must_be_durable()) {
+        return perform_all(conn, jobs);
+    }
+    // The log is synced with the next commit that must be.
+    conn.pragma_update(None, "synchronous", "normal")?;
+    let outcomes = perform_all(conn, jobs)?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    Ok(outcomes)
+}
+
+fn perform_all(conn: &mut Connection, jobs: &[Job]) -> rusqlite::Result<Vec<Outcome>> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let outcomes = jobs.iter().map(|job| perform(&tx, job)).collect::<Result<_, _>>()?;
     tx.commit()?;
@@ -156,17 +192,24 @@ fn perform(conn: &Connection, job: &Job) -> rusqlite::Result<Outcome> {
             return Ok(Err(StoreError::Conflict { expected: *expected, actual: head.seq }));
         }
         if events.is_empty() {
-            return Ok(Ok(head));
+            return Ok(Ok(head.into()));
         }
     }
     let stream = found.map_or_else(|| create_stream(conn, &job.stream), Ok)?;
+    let mut output_end = 0;
     match &job.work {
-        Work::Append { events, .. } => return append(conn, &stream, events).map(Ok),
+        Work::Append { events, .. } => return append(conn, &stream, events).map(|head| Ok(head.into())),
         Work::Snapshot(snapshot) => keep(conn, stream.id, snapshot)?,
         Work::Record(decisions) => record(conn, stream.id, decisions)?,
         Work::Secrets { owner, values } => put_secrets(conn, stream.id, owner, values)?,
+        Work::PutPresence(present) => presence::put(conn, present)?,
+        Work::RemovePresence(key) => presence::remove(conn, key)?,
+        Work::Output { session, at, bytes } => {
+            output_end = session_output::append(conn, stream.id, session, *at, bytes)?;
+        }
+        Work::DropOutput { session, before } => session_output::drop_before(conn, stream.id, session, *before)?,
     }
-    Ok(Ok(head))
+    Ok(Ok(Written { head, output_end }))
 }
 
 fn create_stream(conn: &Connection, name: &StreamName) -> rusqlite::Result<Stream> {

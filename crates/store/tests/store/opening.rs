@@ -3,7 +3,7 @@
 use std::fs;
 
 use rusqlite::Connection;
-use store::{EventLog as _, SqliteStore, StoreError};
+use store::{EventLog as _, Presence as _, Present, SessionOutput as _, SqliteStore, StoreError};
 
 use crate::file::{File, events, project};
 
@@ -36,8 +36,23 @@ async fn a_newer_schema_is_refused_before_anything_is_touched() {
     let file = File::with_events(3).await;
     Connection::open(file.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(file.path()).unwrap();
-    assert_eq!(refusal(&file), StoreError::NewerSchema { found: 99, known: 2 });
+    assert_eq!(refusal(&file), StoreError::NewerSchema { found: 99, known: 3 });
     assert!(fs::read(file.path()).unwrap() == before);
+}
+
+/// E3, R10: a file of the schema before presence and output is brought up to date, and kept as it was beside it.
+#[tokio::test]
+async fn a_file_of_an_older_schema_is_migrated() {
+    let file = File::with_events(3).await;
+    let older = "DROP TABLE presence; DROP TABLE output_pieces; PRAGMA user_version = 2";
+    Connection::open(file.path()).unwrap().execute_batch(older).unwrap();
+    let store = file.open();
+    assert_eq!(store.head(&project()).await.unwrap().seq, 3);
+    let present = Present { key: "runner".into(), at: 1, body: "{}".into() };
+    store.put_presence(present.clone()).await.unwrap();
+    assert_eq!(store.presence().await.unwrap(), [present]);
+    assert_eq!(store.append_output(&project(), "ses_1", 0, b"printed".into()).await, Ok(7));
+    assert!(file.path().with_file_name("log.db.before-schema-3.bak").exists());
 }
 
 /// E3

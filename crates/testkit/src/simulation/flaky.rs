@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use store::{
-    Decision, DecisionLog, EventLog, Head, MemoryStore, NewEvent, RecordedDecision, SecretValues, Secrets, Seq,
-    Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription, Verified,
+    Decision, DecisionLog, EventLog, Head, MemoryStore, NewEvent, OutputPage, Presence, Present, RecordedDecision,
+    SecretValues, Secrets, Seq, SessionOutput, Snapshot, Snapshots, StoreError, StoredEvent, StreamName, Subscription,
+    Verified,
 };
 
 pub(super) struct FlakyStore {
@@ -108,6 +109,52 @@ impl Secrets for FlakyStore {
 
     async fn all_secrets(&self, stream: &StreamName) -> Result<BTreeMap<String, SecretValues>, StoreError> {
         self.inner.all_secrets(stream).await
+    }
+}
+
+#[async_trait]
+impl Presence for FlakyStore {
+    async fn put_presence(&self, present: Present) -> Result<(), StoreError> {
+        self.inner.put_presence(present).await
+    }
+
+    async fn presence(&self) -> Result<Vec<Present>, StoreError> {
+        self.inner.presence().await
+    }
+
+    async fn remove_presence(&self, key: &str) -> Result<(), StoreError> {
+        self.inner.remove_presence(key).await
+    }
+}
+
+#[async_trait]
+impl SessionOutput for FlakyStore {
+    async fn append_output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        at: u64,
+        bytes: Vec<u8>,
+    ) -> Result<u64, StoreError> {
+        self.inner.append_output(stream, session, at, bytes).await
+    }
+
+    async fn output(
+        &self,
+        stream: &StreamName,
+        session: &str,
+        from: u64,
+        most: usize,
+    ) -> Result<OutputPage, StoreError> {
+        self.inner.output(stream, session, from, most).await
+    }
+
+    async fn drop_output_before(&self, stream: &StreamName, session: &str, position: u64) -> Result<(), StoreError> {
+        self.inner.drop_output_before(stream, session, position).await
+    }
+
+    async fn sessions_with_output(&self, stream: &StreamName) -> Result<Vec<String>, StoreError> {
+        self.inner.sessions_with_output(stream).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! How does an installation get into another store, whole and proved (E10)?
 
 use board::Seq;
-use store::{Head, NewEvent, Store, StoreError, StoreLocation, StreamName};
+use store::{Head, NewEvent, OUTPUT_PIECE_LIMIT, Store, StoreError, StoreLocation, StreamName};
 
 /// Events that are read and written at once.
 const PAGE: usize = 2_000;
@@ -40,9 +40,9 @@ pub enum Source {
     Stays,
 }
 
-/// Copies every stream with its secrets, and proves that what arrived is what was there: the hash of each event holds all
-/// events before it. What an earlier try has copied is kept. The trace and snapshots stay behind: the one is no part of the
-/// log, the others are made again.
+/// Copies every stream with its secrets and the output of its sessions, and proves that what arrived is what was there: the
+/// hash of each event holds all events before it. What an earlier try has copied is kept. The trace, snapshots and presence
+/// stay behind: the first is no part of the log, the others are made again.
 pub async fn copy_store(
     from: &StoreLocation,
     to: &StoreLocation,
@@ -88,6 +88,9 @@ pub async fn copy_store(
             tell(&stream, head.seq, end.seq);
         }
         copy_secrets(&*read, &*write, &stream, failed(from), failed(to)).await?;
+        for session in read.sessions_with_output(&stream).await.map_err(failed(from))? {
+            copy_output(&*read, &*write, &stream, &session, failed(from), failed(to)).await?;
+        }
         copied.push(CopiedStream { stream, events: head.seq, before: before.seq });
     }
     if source == Source::Left {
@@ -130,6 +133,35 @@ async fn copy_secrets(
 ) -> Result<(), CopyError> {
     for (owner, values) in read.all_secrets(stream).await.map_err(from)? {
         write.put_secrets(stream, &owner, values).await.map_err(&to)?;
+    }
+    Ok(())
+}
+
+/// Copies what is kept of a session's output by now, from where an earlier try ended.
+async fn copy_output(
+    read: &dyn Store,
+    write: &dyn Store,
+    stream: &StreamName,
+    session: &str,
+    from: impl Fn(StoreError) -> CopyError,
+    to: impl Fn(StoreError) -> CopyError,
+) -> Result<(), CopyError> {
+    let until = read.output(stream, session, 0, 0).await.map_err(&from)?.newest;
+    let mut at = write.output(stream, session, 0, 0).await.map_err(&to)?.newest;
+    while at < until {
+        let page = read.output(stream, session, at, OUTPUT_PIECE_LIMIT).await.map_err(&from)?;
+        if page.bytes.is_empty() {
+            break;
+        }
+        if page.start > at {
+            // What follows the copied part is not kept any more, and the rest must not follow a gap.
+            write.drop_output_before(stream, session, u64::MAX).await.map_err(&to)?;
+        }
+        let end = page.end();
+        at = write.append_output(stream, session, page.start, page.bytes).await.map_err(&to)?;
+        if at != end {
+            break; // Somebody else copies it.
+        }
     }
     Ok(())
 }

@@ -18,7 +18,9 @@ mod lease_grace;
 mod local_dispatch;
 mod log;
 mod passkey;
+mod presence;
 mod project;
+mod session_output;
 mod trace;
 mod writer;
 
@@ -34,8 +36,12 @@ pub use local_dispatch::LocalDispatch;
 pub use log::{Log, VerifyReport};
 pub use passkey::{passkey_hash, passkey_matches, passkey_may_match};
 pub use project::{Control, Project};
+pub use session_output::OUTPUT_LIMIT;
 pub use trace::{Subject, Traced};
 pub use writer::{ProcessLifetime, Receipt, Writer};
 
 // What the store's types are called where only `control` may use a store.
-pub use store::{Damage, Decision, RecordedDecision, StoreError, StoreLocation, StreamName, Subscription};
+pub use store::{
+    Damage, Decision, OUTPUT_PIECE_LIMIT, OutputPage, Present, RecordedDecision, StoreError, StoreLocation, StreamName,
+    Subscription,
+};

@@ -60,6 +60,10 @@ impl Control {
         &self.clock
     }
 
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     pub async fn installation(&self) -> Result<Writer<Installation>, ControlError> {
         let stream = StreamName::installation();
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));

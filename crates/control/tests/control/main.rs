@@ -5,5 +5,6 @@
 mod copy;
 mod follower;
 mod history;
+mod other_hosts;
 mod race;
 mod world;

@@ -1,0 +1,48 @@
+//! What have agents on other hosts printed, and how much of it is kept (R10)?
+
+use board::SessionId;
+use store::{OUTPUT_PIECE_LIMIT, OutputPage};
+
+use crate::{ControlError, Project};
+
+/// So much of a session's output is kept at most, in bytes: the newest.
+pub const OUTPUT_LIMIT: u64 = 16 << 20;
+
+/// Old output is dropped whenever so much has come.
+const TRIM: u64 = OUTPUT_PIECE_LIMIT as u64;
+
+/// What is left when old output is dropped. As much again as `TRIM` comes before the next time, and a piece that is older in
+/// part is left whole.
+const LEFT: u64 = OUTPUT_LIMIT - 2 * TRIM;
+
+impl Project {
+    /// Appends a piece of a session's output that begins at the position `at`, and tells where what is kept ends then. If that
+    /// is not where it ended before, nothing is written, and the sender goes on from the end. Fails if the piece is longer
+    /// than [`OUTPUT_PIECE_LIMIT`].
+    pub async fn append_output(&self, session: SessionId, at: u64, bytes: Vec<u8>) -> Result<u64, ControlError> {
+        let (stream, name) = (self.stream_name(), session.to_string());
+        let end = self.store().append_output(stream, &name, at, bytes).await?;
+        if end / TRIM != at / TRIM && end > LEFT {
+            self.store().drop_output_before(stream, &name, end - LEFT).await?;
+        }
+        Ok(end)
+    }
+
+    /// At most `most` bytes of a session's output from the position `from` on. All of it is zero and empty if nothing is kept.
+    pub async fn output(&self, session: SessionId, from: u64, most: usize) -> Result<OutputPage, ControlError> {
+        Ok(self.store().output(self.stream_name(), &session.to_string(), from, most).await?)
+    }
+
+    /// Drops all that a session has printed.
+    pub async fn drop_output(&self, session: SessionId) -> Result<(), ControlError> {
+        Ok(self.store().drop_output_before(self.stream_name(), &session.to_string(), u64::MAX).await?)
+    }
+
+    /// The sessions of which output is kept, oldest first.
+    pub async fn sessions_with_output(&self) -> Result<Vec<SessionId>, ControlError> {
+        let names = self.store().sessions_with_output(self.stream_name()).await?;
+        let mut sessions: Vec<SessionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        sessions.sort_unstable();
+        Ok(sessions)
+    }
+}

@@ -1,0 +1,66 @@
+//! Do all processes see what other hosts say of themselves and their agents, and is it kept within its limit?
+
+use std::sync::Arc;
+
+use board::SessionId;
+use control::{Control, OUTPUT_LIMIT, OUTPUT_PIECE_LIMIT, OutputPage, Present, ProcessLifetime};
+
+use crate::world::World;
+
+const SESSION: SessionId = SessionId(3);
+
+/// R10
+#[tokio::test]
+async fn presence_has_the_time_of_the_installation() {
+    let world = World::default();
+    let process =
+        || Control::new(Arc::new(world.store.clone()), Arc::new(world.clock.clone()), ProcessLifetime::LongLived);
+    let (one, two) = (process(), process());
+    one.put_presence("b", "{}".into()).await.unwrap();
+    world.clock.pass(1_000);
+    two.put_presence("a", "[1]".into()).await.unwrap();
+    let present = |key: &str, at, body: &str| Present { key: key.into(), at, body: body.into() };
+    let expected = [present("a", 1_800_000_001_000, "[1]"), present("b", 1_800_000_000_000, "{}")];
+    assert_eq!(one.presence().await.unwrap(), expected);
+    two.remove_presence("b").await.unwrap();
+    assert_eq!(one.presence().await.unwrap(), expected[..1]);
+}
+
+/// R10: of a session that prints without end the newest 16 MiB are kept at most, and not much less.
+#[tokio::test]
+async fn newest_output_is_kept_within_its_limit() {
+    let world = World::default();
+    let (one, two) = (world.process(ProcessLifetime::LongLived).await, world.process(ProcessLifetime::LongLived).await);
+    for length in [OUTPUT_PIECE_LIMIT, 300_001] {
+        one.drop_output(SESSION).await.unwrap();
+        let mut at = 0;
+        while at < 2 * OUTPUT_LIMIT {
+            let piece = vec![(at % 251) as u8; length];
+            let end = one.append_output(SESSION, at, piece.clone()).await.unwrap();
+            assert_eq!(two.append_output(SESSION, at, piece).await.unwrap(), end, "it is there already");
+            let kept = two.output(SESSION, 0, 1).await.unwrap();
+            assert_eq!((kept.start, kept.newest), (kept.oldest, end));
+            assert_eq!(kept.bytes, [(kept.oldest % 251) as u8]);
+            let size = kept.newest - kept.oldest;
+            assert!(size <= OUTPUT_LIMIT && size >= end.min(OUTPUT_LIMIT * 3 / 4), "{size} bytes of {end}");
+            at = end;
+        }
+    }
+}
+
+/// R10: a session is found by its number, and nothing of it is left when it is dropped.
+#[tokio::test]
+async fn output_is_found_by_session_and_dropped() {
+    let project = World::default().process(ProcessLifetime::LongLived).await;
+    for session in [10, 2] {
+        assert_eq!(project.append_output(SessionId(session), 0, b"printed".into()).await.unwrap(), 7);
+    }
+    assert_eq!(project.sessions_with_output().await.unwrap(), [SessionId(2), SessionId(10)]);
+    let page = project.output(SessionId(2), 3, 2).await.unwrap();
+    assert_eq!(page, OutputPage { start: 3, bytes: b"nt".into(), oldest: 0, newest: 7 });
+    project.drop_output(SessionId(2)).await.unwrap();
+    assert_eq!(project.sessions_with_output().await.unwrap(), [SessionId(10)]);
+    assert_eq!(project.output(SessionId(2), 3, 2).await.unwrap(), OutputPage::default());
+    let refused = project.append_output(SessionId(2), 0, vec![0; OUTPUT_PIECE_LIMIT + 1]).await;
+    assert!(refused.is_err());
+}

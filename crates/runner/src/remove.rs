@@ -69,6 +69,8 @@ fn remove_all_in(discarded: &Path) {
         for entry in entries() {
             any_failed |= remove_tree(&entry.path()).is_err();
         }
+        // A program that is being started has a copy of the descriptor for a moment, so closing it is not enough.
+        let _ = rustix::fs::flock(&lock, rustix::fs::FlockOperation::Unlock);
         if any_failed {
             return;
         }

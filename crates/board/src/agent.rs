@@ -79,6 +79,9 @@ pub struct AgentSpec {
     /// What it is good at, for the managers who choose. Older logs have none.
     #[serde(default)]
     pub skills: Vec<String>,
+    /// Labels that a runner must have. Older logs have none.
+    #[serde(default)]
+    pub runs_on: Vec<String>,
 }
 
 impl AgentSpec {
@@ -106,6 +109,7 @@ impl AgentSpec {
             stall_timeout: Self::DEFAULT_STALL_TIMEOUT,
             env: EnvNames::default(),
             skills: Vec::new(),
+            runs_on: Vec::new(),
         }
     }
 

@@ -36,11 +36,21 @@ pub struct Board {
     pub parked: OrdMap<String, Timestamp>,
     /// What the checks say of the target as it was last looked at (V9).
     pub target: Option<Arc<TargetChecks>>,
+    /// The session whose work is being tested and merged, while several runners want to (R10).
+    pub merge_turn: Option<MergeTurn>,
     pub(crate) index: Index,
     /// The session of each credential. It stays when the session is over, to tell its bearer so.
     pub(crate) credentials: OrdMap<SecretHash, SessionId>,
     /// What each idempotency key created, by whom and below which task.
     pub(crate) keys: OrdMap<(Party, Option<TaskId>, String), Vec<TaskId>>,
+}
+
+/// One merge at a time: whoever tests work takes the turn, so that runners do not test on a target that is about to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeTurn {
+    pub session: SessionId,
+    /// Its runner has not been heard of after that, and others go on.
+    pub until: Timestamp,
 }
 
 impl Board {
@@ -57,6 +67,7 @@ impl Board {
             messages: Vector::new(),
             parked: OrdMap::new(),
             target: None,
+            merge_turn: None,
             index: Index::default(),
             credentials: OrdMap::new(),
             keys: OrdMap::new(),

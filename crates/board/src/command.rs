@@ -9,7 +9,7 @@ use crate::lifecycle::Move;
 use crate::session::{Driver, Outcome, Purpose};
 use crate::settings::Settings;
 use crate::task::{Context, Priority, ProposalAnswer, Repairs, Reverts, Status, TaskType};
-use crate::{AgentId, Completion, Generation, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Completion, Generation, Party, RunnerId, SecretHash, Seq, SessionId, TaskId, Timestamp};
 
 /// A task that is to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,6 +177,15 @@ pub enum Command {
     RenewLeases {
         sessions: Vec<(SessionId, Generation)>,
     },
+    /// A runner that was removed is not coming back: what it ran is lost.
+    DropRunner {
+        runner: RunnerId,
+    },
+    /// Ended work of a runner that was removed is examined by another.
+    TakeOver {
+        from: RunnerId,
+        to: RunnerId,
+    },
     /// Stops a session. Its task is blocked, so that no other starts, unless it is to `restart`.
     StopSession {
         session: SessionId,
@@ -263,6 +272,8 @@ impl Command {
             Self::Report { .. } => "report",
             Self::ReportTarget { .. } => "report_target",
             Self::RenewLeases { .. } => "renew_leases",
+            Self::DropRunner { .. } => "drop_runner",
+            Self::TakeOver { .. } => "take_over",
             Self::StopSession { .. } => "stop_session",
             Self::EndByHand { .. } => "end_by_hand",
             Self::ParkAccount { .. } => "park_account",

@@ -8,7 +8,9 @@ use crate::evidence::{CheckResult, DodResult, Examination, ProcessEnd, Usage, Ve
 use crate::session::{CompletionReport, Driver, ModelReport, Purpose};
 use crate::settings::{Fuel, Settings};
 use crate::task::{Context, Kind, Priority, ProposalAnswer, Repairs, Reverts, Status, TaskType};
-use crate::{Actor, AgentId, Completion, Generation, MessageId, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
+use crate::{
+    Actor, AgentId, Completion, Generation, MessageId, Party, RunnerId, SecretHash, Seq, SessionId, TaskId, Timestamp,
+};
 
 /// One event: when, by whom, what. Its sequence number is its place in the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +151,19 @@ pub enum EventKind {
     LeasesRenewed {
         sessions: Vec<SessionId>,
         until: Timestamp,
+    },
+    /// Ended work of a runner that was removed is examined by another (R10).
+    SessionsTakenOver {
+        sessions: Vec<SessionId>,
+        runner: RunnerId,
+    },
+    /// Its work is tested and merged now, and that of other runners waits (R10).
+    MergeTurnTaken {
+        session: SessionId,
+        until: Timestamp,
+    },
+    MergeTurnEnded {
+        session: SessionId,
     },
     StopRequested {
         session: SessionId,
@@ -334,6 +349,9 @@ impl Event {
             | EventKind::BranchRecorded { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
+            | EventKind::SessionsTakenOver { .. }
+            | EventKind::MergeTurnTaken { .. }
+            | EventKind::MergeTurnEnded { .. }
             | EventKind::StopRequested { .. }
             | EventKind::UsageReported { .. }
             | EventKind::ProcessEnded { .. }
@@ -391,6 +409,9 @@ impl EventKind {
             Self::SessionRunning { session } => of("session_running", session),
             // It renews many sessions at once, and is about none of them.
             Self::LeasesRenewed { .. } => Entry::named("leases_renewed"),
+            Self::SessionsTakenOver { .. } => Entry::named("sessions_taken_over"),
+            Self::MergeTurnTaken { session, .. } => of("merge_turn_taken", session),
+            Self::MergeTurnEnded { session } => of("merge_turn_ended", session),
             Self::StopRequested { session, .. } => of("stop_requested", session),
             Self::UsageReported { session, .. } => of("usage_reported", session),
             Self::ProcessEnded { session, .. } => of("process_ended", session),

@@ -13,7 +13,7 @@ use crate::evidence::{
 };
 use crate::interrupt::interrupt;
 use crate::right_of_way;
-use crate::session::{Session, SessionStatus};
+use crate::session::{Driver, Session, SessionStatus};
 use crate::settings::{Check, Dod};
 use crate::task::{Repairs, Status, Task};
 use crate::verdict::{BadEnd, Children, Evidence, Policy, finished, judge};
@@ -71,6 +71,8 @@ pub enum Waiting {
     Files { reason: String, files: Vec<String> },
     /// Another task has the right of way on files that it changes.
     RightOfWay { task: TaskId, files: Vec<String> },
+    /// Another runner tests and merges this task.
+    Turn { task: TaskId },
     /// The checks fail on the target too (V9).
     TargetRed { commit: String, checks: Vec<String> },
     /// Trouble of our own. It is tried again.
@@ -109,8 +111,43 @@ pub fn examination_step(
             ExaminationStep::Conclude(Verdict::Rejected(Rejection::Unreadable { reason: reason.clone() }))
         }
         Some(Examination::Gone) => ExaminationStep::Conclude(Verdict::None(Inconclusive::Lost)),
-        Some(Examination::Found(facts)) => step_for_work(board, task, facts, now),
+        Some(Examination::Found(facts)) => {
+            let step = step_for_work(board, task, facts, now);
+            match turn_of_another(board, session).filter(|_| step.needs_turn()) {
+                Some(task) => ExaminationStep::Wait(Waiting::Turn { task }),
+                None => step,
+            }
+        }
     }
+}
+
+impl ExaminationStep {
+    /// Is it part of testing and merging, of which there is one at a time?
+    fn needs_turn(&self) -> bool {
+        matches!(self, Self::RunChecks(_) | Self::CheckTarget(_) | Self::Merge)
+    }
+}
+
+/// The task that another runner tests and merges. Among its own a runner keeps order by itself.
+fn turn_of_another(board: &Board, session: &Session) -> Option<TaskId> {
+    let turn = board.merge_turn.filter(|turn| turn.session != session.id)?;
+    let holder = board.sessions.get(&turn.session)?;
+    holder.task().filter(|_| !is_same_runner(holder, session))
+}
+
+/// Does the step begin the session's turn to test and merge? While one runner is alone there are no turns (R10).
+pub fn begins_turn(board: &Board, session: &Session, step: &ExaminationStep) -> bool {
+    let has_it = board.merge_turn.is_some_and(|turn| turn.session == session.id);
+    step.needs_turn() && !has_it && merge_queue(board).any(|other| !is_same_runner(other, session))
+}
+
+/// Work of attached agents is examined by the runner beside the server.
+fn is_same_runner(one: &Session, other: &Session) -> bool {
+    let runner = |session: &Session| match &session.driver {
+        Driver::Runner { runner, .. } if runner.is_on_another_host() => Some(runner.clone()),
+        Driver::Runner { .. } | Driver::Attached | Driver::Hand => None,
+    };
+    runner(one) == runner(other)
 }
 
 /// Its task may not go on now. Ended work keeps its place until it may (V12); a pause holds nothing up (L11).

@@ -178,6 +178,13 @@ named_id!(
     SpawnId, "a name of at most 64 letters, digits, `-`, `_`, `.` that begins with a letter or digit"
 );
 
+impl RunnerId {
+    /// Runners on other hosts are known by their token, whose id this is then.
+    pub fn is_on_another_host(&self) -> bool {
+        self.as_str().starts_with("tok_")
+    }
+}
+
 /// How often a task (or an agent's chat) was claimed. A report that carries an older one is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

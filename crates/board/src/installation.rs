@@ -49,6 +49,12 @@ pub struct Token {
     /// The token that a browser logged in with: it is good as long as that one is.
     pub given_for: Option<TokenId>,
     pub revoked: bool,
+    /// A runner's: what it may offer to agents; empty: whatever it likes. Older logs have none.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// A runner's: it is to finish what it has, and to begin nothing.
+    #[serde(default)]
+    pub draining: bool,
 }
 
 impl Token {
@@ -67,12 +73,13 @@ pub struct NewToken {
     pub used_as: TokenUse,
     pub expires_at: Option<Timestamp>,
     pub given_for: Option<TokenId>,
+    pub labels: Vec<String>,
 }
 
 impl NewToken {
     /// One that programs show with every call, until it is revoked.
     pub fn bearer(id: TokenId, role: Role, name: String, hash: SecretHash) -> Self {
-        Self { id, role, name, hash, used_as: TokenUse::Bearer, expires_at: None, given_for: None }
+        Self { id, role, name, hash, used_as: TokenUse::Bearer, expires_at: None, given_for: None, labels: Vec::new() }
     }
 }
 
@@ -113,6 +120,18 @@ pub enum InstallationCommand {
     RevokeToken {
         id: TokenId,
     },
+    /// A runner is to begin nothing any more, or may again.
+    DrainRunner {
+        id: TokenId,
+        drain: Drain,
+    },
+}
+
+/// What a runner is to do with new work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drain {
+    BeginNothing,
+    Resume,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,8 +166,16 @@ pub enum InstallationEventKind {
         expires_at: Option<Timestamp>,
         #[serde(default)]
         given_for: Option<TokenId>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        labels: Vec<String>,
     },
     TokenRevoked {
+        id: TokenId,
+    },
+    RunnerDrained {
+        id: TokenId,
+    },
+    RunnerResumed {
         id: TokenId,
     },
 }
@@ -228,6 +255,7 @@ impl Installation {
                     expires_at: Some(*expires_at),
                     // A link is spent; what it gave stands on its own.
                     given_for: (shown.used_as == TokenUse::Bearer).then(|| with.clone()),
+                    labels: Vec::new(),
                 })?;
                 let spent =
                     (shown.used_as == TokenUse::Link).then(|| InstallationEventKind::TokenRevoked { id: with.clone() });
@@ -238,19 +266,33 @@ impl Installation {
                 Some(token) if token.revoked => return Ok(Vec::new()),
                 Some(_) => InstallationEventKind::TokenRevoked { id: id.clone() },
             },
+            InstallationCommand::DrainRunner { id, drain } => match (self.runner_token(id), drain) {
+                (None, _) => return Err(RefusalReason::NoSuchToken(id.clone()).into()),
+                (Some(token), _) if token.draining == (*drain == Drain::BeginNothing) => return Ok(Vec::new()),
+                (Some(_), Drain::BeginNothing) => InstallationEventKind::RunnerDrained { id: id.clone() },
+                (Some(_), Drain::Resume) => InstallationEventKind::RunnerResumed { id: id.clone() },
+            },
         };
         Ok(vec![event(what)])
     }
 
     fn create(&self, new: &NewToken) -> Result<InstallationEventKind, Refusal> {
-        let NewToken { id, role, name, hash, used_as, expires_at, given_for } = new.clone();
+        let NewToken { id, role, name, hash, used_as, expires_at, given_for, labels } = new.clone();
         if self.tokens.contains_key(&id) {
             return Err(RefusalReason::TokenTaken(id).into());
         }
         if !name.is_empty() {
             text_limits::check(Field::Name, &name)?;
         }
-        Ok(InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for })
+        for label in &labels {
+            text_limits::check(Field::Name, label)?;
+        }
+        Ok(InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for, labels })
+    }
+
+    /// The token of a runner on another host, as long as it is good.
+    pub fn runner_token(&self, id: &str) -> Option<&Token> {
+        self.tokens.get(id).filter(|token| token.role == Role::Runner && !token.revoked)
     }
 
     pub fn apply(&mut self, event: &InstallationEvent) {
@@ -270,7 +312,7 @@ impl Installation {
                     self.removed.insert(id.clone(), known);
                 }
             }
-            InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for } => {
+            InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for, labels } => {
                 let token = Token {
                     id: id.clone(),
                     role: *role,
@@ -281,12 +323,24 @@ impl Installation {
                     expires_at: *expires_at,
                     given_for: given_for.clone(),
                     revoked: false,
+                    labels: labels.clone(),
+                    draining: false,
                 };
                 self.tokens.insert(id.clone(), token);
             }
             InstallationEventKind::TokenRevoked { id } => {
                 if let Some(token) = self.tokens.get_mut(id) {
                     token.revoked = true;
+                }
+            }
+            InstallationEventKind::RunnerDrained { id } => {
+                if let Some(token) = self.tokens.get_mut(id) {
+                    token.draining = true;
+                }
+            }
+            InstallationEventKind::RunnerResumed { id } => {
+                if let Some(token) = self.tokens.get_mut(id) {
+                    token.draining = false;
                 }
             }
         }
@@ -303,6 +357,8 @@ impl InstallationEvent {
             InstallationEventKind::ProjectRemoved { .. } => "project_removed",
             InstallationEventKind::TokenCreated { .. } => "token_created",
             InstallationEventKind::TokenRevoked { .. } => "token_revoked",
+            InstallationEventKind::RunnerDrained { .. } => "runner_drained",
+            InstallationEventKind::RunnerResumed { .. } => "runner_resumed",
         }
     }
 }

@@ -74,15 +74,15 @@ pub use evidence::{
     Rejection, TargetChecks, Usage, VendorTrouble, Verdict, WorkspaceFacts,
 };
 pub use examination::{
-    CheckRun, ExaminationStep, SETUP, TargetRed, Waiting, examination, examination_step, merge_queue, target_red,
-    waiting,
+    CheckRun, ExaminationStep, SETUP, TargetRed, Waiting, begins_turn, examination, examination_step, merge_queue,
+    target_red, waiting,
 };
 pub use fact::Fact;
 pub use field::Field;
 pub use fuel::{MOST_REFUSALS, RemainingFuel, calls_left, left, repeats_left};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
 pub use installation::{
-    Installation, InstallationCommand, InstallationEvent, InstallationEventKind, NewToken, Project, Role, Token,
+    Drain, Installation, InstallationCommand, InstallationEvent, InstallationEventKind, NewToken, Project, Role, Token,
     TokenId, TokenUse,
 };
 pub use interrupt::interrupt;
@@ -94,7 +94,7 @@ pub use next_action::next_action;
 pub use obstacle::Obstacle;
 pub use readiness::{can_start, obstacles, waiting_to_start};
 pub use refusal::{Code, Refusal, RefusalReason};
-pub use runner_view::{DiskSpace, RunnerStatus, RunnerView};
+pub use runner_view::{DiskSpace, RUNNER_SILENT, RunnerOffer, RunnerStatus, RunnerView};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{
     ChatRequests, Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::task::Completion;
 use crate::words::words;
-use crate::{ProjectId, Span, TaskType};
+use crate::{ProjectId, RunnerId, Span, TaskType};
 
 words! {
     /// The language of instructions and messages.
@@ -102,6 +102,9 @@ pub struct Limits {
     /// Task sessions of the project at once.
     pub max_sessions: u32,
     pub lease: Span,
+    /// The lease of a runner on another host: as long as the network may be away. Older logs have none.
+    #[serde(default = "remote_lease")]
+    pub remote_lease: Span,
     /// The lease of an agent that was attached by hand.
     pub attached_lease: Span,
     pub chat_idle: Span,
@@ -112,6 +115,11 @@ pub struct Limits {
     pub backoff_most: Span,
     /// How long work that keeps colliding has the right of way on its files.
     pub right_of_way: Span,
+}
+
+/// A minute as for every runner, and ten more in which the network may be away.
+fn remote_lease() -> Span {
+    Span::minutes(11)
 }
 
 impl Default for Limits {
@@ -130,6 +138,7 @@ impl Default for Limits {
             max_repeats: 8,
             max_sessions: 100,
             lease: Span::seconds(60),
+            remote_lease: remote_lease(),
             attached_lease: Span::minutes(60),
             chat_idle: Span::minutes(10),
             message_ttl: Span::seconds(300),
@@ -150,8 +159,13 @@ pub enum LimitValue<'a> {
 }
 
 impl Limits {
+    /// How long a claim of this runner lasts if it is not renewed.
+    pub fn lease_of(&self, runner: &RunnerId) -> Span {
+        if runner.is_on_another_host() { self.remote_lease } else { self.lease }
+    }
+
     /// Every limit with its name: the one list of them, for those who read limits and for those who judge them.
-    pub fn each(&mut self) -> [(&'static str, LimitValue<'_>); 20] {
+    pub fn each(&mut self) -> [(&'static str, LimitValue<'_>); 21] {
         use LimitValue::{Number, Time};
         // Taken apart, so that a new limit does not compile until it is here.
         let Self {
@@ -168,6 +182,7 @@ impl Limits {
             max_repeats,
             max_sessions,
             lease,
+            remote_lease,
             attached_lease,
             chat_idle,
             message_ttl,
@@ -190,6 +205,7 @@ impl Limits {
             ("max_repeats", Number(max_repeats, 2..=1_000_000)),
             ("max_sessions", Number(max_sessions, 1..=10_000)),
             ("lease", Time(lease)),
+            ("remote_lease", Time(remote_lease)),
             ("attached_lease", Time(attached_lease)),
             ("chat_idle", Time(chat_idle)),
             ("message_ttl", Time(message_ttl)),
@@ -273,6 +289,9 @@ pub struct Settings {
     pub chat_requests: ChatRequests,
     #[serde(default)]
     pub workspace_setup: Option<WorkspaceSetup>,
+    /// The repository that all hosts share, as git names it; `None`: the one in which the project was registered (R10).
+    #[serde(default)]
+    pub remote: Option<String>,
 }
 
 fn start_at_once() -> ChatRequests {
@@ -300,6 +319,7 @@ impl Settings {
             max_parallel: None,
             chat_requests: ChatRequests::Start,
             workspace_setup: None,
+            remote: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::action::Interrupt;
+use crate::agent::{AgentSpec, Client};
 use crate::board::Board;
 use crate::coordination::{Action, Reason, Staffing};
 use crate::evidence::{EndReason, ProcessEnd, Rejection};
@@ -10,11 +11,11 @@ use crate::examination::{Waiting, ended_work, waiting};
 use crate::interrupt::interrupt;
 use crate::obstacle::Obstacle;
 use crate::readiness::obstacles;
-use crate::runner_view::{DiskSpace, RunnerStatus, RunnerView};
-use crate::session::SessionStatus;
+use crate::runner_view::{RUNNER_SILENT, RunnerStatus, RunnerView};
+use crate::session::{Driver, SessionStatus};
 use crate::staffing::staff_task;
 use crate::task::{Status, Task};
-use crate::{AgentId, Party, Refusal, SessionId, Span, TaskId, Timestamp};
+use crate::{AgentId, Party, Refusal, RunnerId, SessionId, Span, TaskId, Timestamp};
 
 /// One line of the explanation. Its wording is in `text/why.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,6 +34,20 @@ pub enum Line {
     },
     /// It may start, and there is no runner to start it.
     NoRunner,
+    /// It may start, and no runner that is there has what its agent needs.
+    NoSuitableRunner {
+        labels: Vec<String>,
+        client: Client,
+        /// One that is there begins nothing any more.
+        draining: bool,
+    },
+    /// The runner of its session is on another host, and was not heard of for a while.
+    RunnerSilent {
+        runner: RunnerId,
+        silence: Span,
+        /// When the session is given up.
+        remaining: Span,
+    },
     /// It may start, and the runner has no slot for it.
     NoFreeSlot {
         slots: u32,
@@ -211,6 +226,7 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
         return held.into_iter().chain([Line::StepOf { task: parent }]).collect();
     }
     let mut lines: Vec<_> = holder(board, task, now).into_iter().collect();
+    lines.extend(silent_runner(board, task, now));
     if lines.is_empty() && task.by_hand {
         lines.push(Line::ByHand);
     }
@@ -219,7 +235,7 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
     {
         let Staffing { action, reason, until, .. } = staff_task(board, agent, task, now);
         let remaining = until.map(|until| until - now);
-        let missing = runner_is_missing(runner, action == Action::Start);
+        let missing = runner_is_missing(runner, &agent.spec, action == Action::Start);
         let agent = agent.id().clone();
         lines.push(missing.unwrap_or(Line::Staffing { agent, reason, until, remaining }));
         if action != Action::Start {
@@ -236,20 +252,37 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
     lines
 }
 
-/// Why a runner does not start what may start.
-fn runner_is_missing(runner: &RunnerView, may_start: bool) -> Option<Line> {
-    match runner {
-        RunnerView::Missing => Some(Line::NoRunner),
-        RunnerView::Present(_) | RunnerView::Unknown if !may_start => None,
-        RunnerView::Unknown => None,
-        RunnerView::Present(RunnerStatus { disk: Some(DiskSpace { free, floor }), .. }) => {
-            Some(Line::DiskFull { free: *free, floor: *floor })
-        }
-        RunnerView::Present(RunnerStatus { slots, busy, .. }) if busy.len() >= *slots as usize => {
-            Some(Line::NoFreeSlot { slots: *slots, busy: busy.clone() })
-        }
-        RunnerView::Present(_) => None,
+/// Why no runner starts what may start.
+fn runner_is_missing(runners: &RunnerView, agent: &AgentSpec, may_start: bool) -> Option<Line> {
+    let present = match runners {
+        RunnerView::Missing => return Some(Line::NoRunner),
+        RunnerView::Present(_) | RunnerView::Unknown if !may_start => return None,
+        RunnerView::Unknown => return None,
+        RunnerView::Present(present) => present,
+    };
+    let suitable: Vec<_> = present.iter().filter(|runner| runner.offer.suits(agent)).collect();
+    let is_full = |runner: &&&RunnerStatus| runner.busy.len() >= runner.slots as usize;
+    if suitable.is_empty() {
+        let draining = present.iter().any(|runner| runner.offer.draining);
+        return Some(Line::NoSuitableRunner { labels: agent.runs_on.clone(), client: agent.client, draining });
     }
+    if suitable.iter().any(|runner| runner.disk.is_none() && !is_full(&runner)) {
+        return None;
+    }
+    if let Some(disk) = suitable.iter().find_map(|runner| runner.disk) {
+        return Some(Line::DiskFull { free: disk.free, floor: disk.floor });
+    }
+    let slots = suitable.iter().map(|runner| runner.slots).sum();
+    Some(Line::NoFreeSlot { slots, busy: suitable.iter().flat_map(|runner| runner.busy.clone()).collect() })
+}
+
+/// Its runner is on another host, and was not heard of for a while.
+fn silent_runner(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
+    let session = task.live.and_then(|id| board.sessions.get(&id))?;
+    let Driver::Runner { runner, .. } = &session.driver else { return None };
+    let until = session.lease_until.filter(|_| runner.is_on_another_host())?;
+    let silence = Span(board.settings.limits.lease_of(runner).0 - (until - now).0);
+    (silence >= RUNNER_SILENT).then(|| Line::RunnerSilent { runner: runner.clone(), silence, remaining: until - now })
 }
 
 /// The session that has the task.

@@ -30,6 +30,7 @@ const KEYS: &[&str] = &[
     "stall_timeout",
     "env",
     "skills",
+    "runs_on",
 ];
 
 const SCOPE_KEYS: &[&str] = &["read", "write", "exclude", "scratch"];
@@ -85,6 +86,7 @@ pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) ->
     let stall_timeout = seconds("stall_timeout", AgentSpec::DEFAULT_STALL_TIMEOUT, &mut fields);
     let env = env(&mut fields);
     let skills = fields.texts("skills", values::line).unwrap_or_default();
+    let runs_on = fields.texts("runs_on", values::line).unwrap_or_default();
     let (id_location, parent_location) = (fields.location("id"), fields.location("parent"));
 
     // Only now: a bad id must not hide the other problems.
@@ -108,6 +110,7 @@ pub(crate) fn read(dir: &SaihaiDir, source: &str, report: &mut ProblemReport) ->
         stall_timeout,
         env: EnvNames(env.keys().cloned().collect()),
         skills,
+        runs_on,
     };
     Some(ParsedAgent { spec, env, file, id_location, parent_location })
 }

@@ -14,6 +14,7 @@ const KEYS: &[&str] = &[
     "name",
     "language",
     "target_branch",
+    "remote",
     "completion",
     "sandbox",
     "max_parallel",
@@ -36,6 +37,7 @@ pub struct SettingsFile {
     pub name: Option<String>,
     pub language: Option<Language>,
     pub target_branch: Option<String>,
+    remote: Option<String>,
     completion: Option<Completion>,
     sandbox: Option<Sandbox>,
     merge: Option<MergeStrategy>,
@@ -83,6 +85,7 @@ impl SettingsFile {
             max_parallel: self.max_parallel,
             chat_requests: self.chat_requests.unwrap_or(default.chat_requests),
             workspace_setup: self.workspace_setup,
+            remote: self.remote,
         }
     }
 }
@@ -99,6 +102,7 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
     settings.name = fields.text("name", values::line);
     settings.language = fields.parsed("language");
     settings.target_branch = fields.text("target_branch", values::branch);
+    settings.remote = fields.text("remote", values::remote);
     settings.completion = fields.parsed("completion");
     read_sandbox(&mut settings, &mut fields);
     settings.max_parallel = fields.count("max_parallel", 1..=10_000);

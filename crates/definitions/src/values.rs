@@ -47,6 +47,22 @@ pub(crate) fn line(text: &str) -> Result<(), String> {
     }
 }
 
+/// A git repository that every host can reach. What is in the definitions is in the log, so no password may be (E8).
+pub(crate) fn remote(text: &str) -> Result<(), String> {
+    line(text)?;
+    if text.starts_with('-') {
+        return Err("must be the address or path of a git repository".into());
+    }
+    let user =
+        text.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.rsplit_once('@')).map(|(user, _)| user);
+    match user {
+        Some(user) if user.contains(':') => {
+            Err("must hold no password: git finds it on each host, by a credential helper or ssh".into())
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Any text that a program can be given as an argument.
 pub(crate) fn argument(text: &str) -> Result<(), String> {
     if text.contains('\0') { Err("must not hold a NUL character".into()) } else { Ok(()) }

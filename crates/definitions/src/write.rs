@@ -39,6 +39,7 @@ fn file(spec: &AgentSpec) -> AgentFile<'_> {
         timeout: (spec.timeout != AgentSpec::DEFAULT_TIMEOUT).then_some(spec.timeout),
         stall_timeout: (spec.stall_timeout != AgentSpec::DEFAULT_STALL_TIMEOUT).then_some(spec.stall_timeout),
         skills: unless(&spec.skills[..], &[]),
+        runs_on: unless(&spec.runs_on[..], &[]),
         env: (!spec.env.0.is_empty()).then_some(&spec.env),
     }
 }
@@ -78,6 +79,8 @@ struct AgentFile<'a> {
     stall_timeout: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skills: Option<FlowSeq<&'a [String]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_on: Option<FlowSeq<&'a [String]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     env: Option<&'a board::EnvNames>,
 }

@@ -102,6 +102,8 @@ impl<'a> AdmitContext<'a> {
             Command::Report { session, generation, number, fact } => self.report(*session, *generation, *number, fact),
             Command::ReportTarget { commit, results } => self.report_target(commit, results),
             Command::RenewLeases { sessions } => self.renew_leases(sessions),
+            Command::DropRunner { runner } => self.drop_runner(runner),
+            Command::TakeOver { from, to } => self.take_over(from, to),
             Command::StopSession { session, restart } => self.stop_session(*session, *restart),
             Command::EndByHand { session, end, dod_result, merged, artifacts } => {
                 self.end_by_hand(*session, end, *dod_result, *merged, artifacts)

@@ -19,13 +19,14 @@ use crate::settings::Fuel;
 use crate::staffing;
 use crate::task::{Status, Task};
 use crate::verdict;
-use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
+use crate::{Actor, AgentId, Generation, Party, RunnerId, SecretHash, SessionId, TaskId, Timestamp};
 
 /// The next instant at which time alone changes something. The writer sleeps until then instead of polling.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
     let leases = board.index.leases.get_min().map(|(until, _)| *until).into_iter();
     let messages = waiting_messages(board).map(|message| message.at + board.settings.limits.message_ttl);
-    leases.chain(messages).min().map(|at| at + crate::Span(1))
+    let turn = board.merge_turn.map(|turn| turn.until);
+    leases.chain(messages).chain(turn).min().map(|at| at + crate::Span(1))
 }
 
 /// Messages from the owner that are unread and can still expire.
@@ -64,7 +65,7 @@ impl AdmitContext<'_> {
         };
         let limits = &self.board.settings.limits;
         let lease_until = match driver {
-            Driver::Runner { .. } => Some(self.now + limits.lease),
+            Driver::Runner { runner, .. } => Some(self.now + limits.lease_of(runner)),
             Driver::Attached => Some(self.now + limits.attached_lease),
             Driver::Hand => None,
         };
@@ -173,7 +174,8 @@ impl AdmitContext<'_> {
         let runner = match (self.actor, &session.driver) {
             (Actor::Runner(reporter), Driver::Runner { runner, .. }) => reporter == runner,
             (Actor::System, _) => true,
-            (Actor::Runner(_), Driver::Attached) => true,
+            // Its workspace was made beside the server.
+            (Actor::Runner(reporter), Driver::Attached) => !reporter.is_on_another_host(),
             (Actor::Runner(_), Driver::Hand) | (Actor::Owner(_) | Actor::Session(_), _) => false,
         };
         if !runner {
@@ -226,21 +228,74 @@ impl AdmitContext<'_> {
 
     /// Renews what can be renewed; the others show on the board as over.
     pub(super) fn renew_leases(&self, sessions: &[(SessionId, Generation)]) -> AdmitResult {
-        let valid: Vec<_> = sessions
-            .iter()
-            .filter(|(id, generation)| {
-                self.reported(*id, *generation).is_ok_and(|session| {
-                    matches!(session.driver, Driver::Runner { .. }) && session.status != SessionStatus::Verifying
-                })
-            })
-            .map(|(id, _)| *id)
-            .collect();
-        if valid.is_empty() {
-            let stale = sessions.first().map(|(id, _)| *id);
-            return stale.map_or(Ok(Vec::new()), |id| Err(RefusalReason::StaleSession(id).into()));
+        let own = |(id, generation): &(SessionId, Generation)| self.reported(*id, *generation).ok();
+        let (ended, running): (Vec<_>, Vec<_>) =
+            sessions.iter().filter_map(own).partition(|session| session.status == SessionStatus::Verifying);
+        let mut renewed = Vec::new();
+        if let Some(turn) = self.board.merge_turn.filter(|turn| ended.iter().any(|session| session.id == turn.session))
+        {
+            renewed.push(self.merge_turn(turn.session));
         }
-        let until = self.now + self.board.settings.limits.lease;
-        Ok(vec![EventKind::LeasesRenewed { sessions: valid, until }])
+        let with_lease = |session: &&Session| matches!(session.driver, Driver::Runner { .. });
+        let valid: Vec<_> = running.into_iter().filter(with_lease).map(|session| session.id).collect();
+        if valid.is_empty() {
+            let stale = sessions.first().map(|(id, _)| *id).filter(|_| ended.is_empty());
+            return stale.map_or(Ok(renewed), |id| Err(RefusalReason::StaleSession(id).into()));
+        }
+        let limits = &self.board.settings.limits;
+        let lease = match self.actor {
+            Actor::Runner(runner) => limits.lease_of(runner),
+            Actor::Owner(_) | Actor::System | Actor::Session(_) => limits.lease,
+        };
+        let until = self.now + lease;
+        renewed.push(EventKind::LeasesRenewed { sessions: valid, until });
+        Ok(renewed)
+    }
+
+    /// Nobody else tests or merges for as long as a lease lasts.
+    fn merge_turn(&self, session: SessionId) -> EventKind {
+        EventKind::MergeTurnTaken { session, until: self.now + self.board.settings.limits.lease }
+    }
+
+    /// What the step that follows an examination does to the turn.
+    fn turn_after(&self, session: &Session, step: &ExaminationStep) -> Option<EventKind> {
+        let has_it = self.board.merge_turn.is_some_and(|turn| turn.session == session.id);
+        if let (ExaminationStep::Wait(_), true) = (step, has_it) {
+            return Some(EventKind::MergeTurnEnded { session: session.id });
+        }
+        examination::begins_turn(self.board, session, step).then(|| self.merge_turn(session.id))
+    }
+
+    fn sessions_of<'a>(&'a self, of: &'a RunnerId) -> impl Iterator<Item = &'a Session> {
+        let own = move |session: &&Session| matches!(&session.driver, Driver::Runner { runner, .. } if runner == of);
+        self.board.all_live_sessions().filter(own)
+    }
+
+    /// Nobody will hear of these processes again. What has ended stays, for another runner (V12).
+    pub(super) fn drop_runner(&self, runner: &RunnerId) -> AdmitResult {
+        if let Actor::Session(_) | Actor::Runner(_) = self.actor {
+            return Err(RefusalReason::OwnersOnly.into());
+        }
+        let mut happened = Vec::new();
+        for session in self.sessions_of(runner).filter(|session| session.status != SessionStatus::Verifying) {
+            happened.extend(self.ended(session, &ProcessEnd::because(EndReason::Lost), None)?);
+        }
+        let turn = self.board.merge_turn.filter(|turn| self.sessions_of(runner).any(|own| own.id == turn.session));
+        happened.extend(turn.map(|turn| EventKind::MergeTurnEnded { session: turn.session }));
+        Ok(happened)
+    }
+
+    /// Whoever asks knows that the one runner was removed, and that the other is there.
+    pub(super) fn take_over(&self, from: &RunnerId, to: &RunnerId) -> AdmitResult {
+        if *self.actor != Actor::System {
+            return Err(RefusalReason::RunnersOnly.into());
+        }
+        let ended = |session: &&Session| session.status == SessionStatus::Verifying;
+        let sessions: Vec<_> = self.sessions_of(from).filter(ended).map(|session| session.id).collect();
+        if sessions.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![EventKind::SessionsTakenOver { sessions, runner: to.clone() }])
     }
 
     /// Stops a session, and blocks its task so that it is not simply started again (L12).
@@ -319,6 +374,7 @@ impl AdmitContext<'_> {
             | Examination::Unreadable { .. }
             | Examination::Gone => None,
         };
+        let turn = self.turn_after(session, &step);
         let followed_by = match (step, facts.and_then(|facts| facts.candidate.clone())) {
             (ExaminationStep::Conclude(verdict), _) => self.concluded(session, task, verdict, facts),
             (ExaminationStep::Merge, Some(candidate)) => {
@@ -334,6 +390,7 @@ impl AdmitContext<'_> {
             ) => Vec::new(),
         };
         let mut happened = vec![EventKind::Examined { session: session.id, examination }];
+        happened.extend(turn);
         happened.extend(followed_by);
         Ok(happened)
     }
@@ -453,6 +510,8 @@ impl AdmitContext<'_> {
             let end = ProcessEnd::because(EndReason::Lost);
             happened.extend(self.ended(session, &end, None)?);
         }
+        let turn = self.board.merge_turn.filter(|turn| turn.until < self.now);
+        happened.extend(turn.map(|turn| EventKind::MergeTurnEnded { session: turn.session }));
         let ttl = self.board.settings.limits.message_ttl;
         let expired = waiting_messages(self.board).filter(|message| self.now - message.at > ttl);
         happened.extend(expired.map(|message| EventKind::MessageExpired { message: message.id }));

@@ -6,11 +6,11 @@ mod tasks;
 use std::sync::Arc;
 
 use crate::agent::{Agent, AgentSpec, Chat};
-use crate::board::Board;
+use crate::board::{Board, MergeTurn};
 use crate::event::{Event, EventKind};
 use crate::evidence::Examination;
 use crate::message::Message;
-use crate::session::{Session, SessionStatus};
+use crate::session::{Driver, Session, SessionStatus};
 use crate::task::Task;
 use crate::{Actor, AgentId, MessageId, SessionId, TaskId, Timestamp};
 
@@ -85,6 +85,19 @@ impl Fold<'_> {
                     self.renew_lease(*session, *until);
                 }
             }
+            EventKind::SessionsTakenOver { sessions, runner } => {
+                for session in sessions {
+                    self.session(*session, |session| {
+                        if let Driver::Runner { runner: of, .. } = &mut session.driver {
+                            of.clone_from(runner);
+                        }
+                    });
+                }
+            }
+            EventKind::MergeTurnTaken { session, until } => {
+                self.board.merge_turn = Some(MergeTurn { session: *session, until: *until });
+            }
+            EventKind::MergeTurnEnded { session } => self.end_merge_turn(*session),
             EventKind::StopRequested { session, cause } => {
                 self.session(*session, |session| session.stop = Some(*cause))
             }
@@ -173,7 +186,7 @@ impl Fold<'_> {
             session.messages += u32::from(sent);
             session.last_call_at = at;
         });
-        if self.board.sessions.get(&id).is_some_and(|session| session.driver == crate::session::Driver::Attached) {
+        if self.board.sessions.get(&id).is_some_and(|session| session.driver == Driver::Attached) {
             self.renew_lease(id, lease);
         }
     }

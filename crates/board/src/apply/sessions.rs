@@ -190,6 +190,7 @@ impl Fold<'_> {
             session.verdict = verdict.cloned();
         });
         self.board.index.end_session(&session);
+        self.end_merge_turn(id);
         match (session.purpose, verdict) {
             (Purpose::Chat, _) => self.chat_ended(&session),
             (Purpose::Task(task), verdict) => {
@@ -217,6 +218,11 @@ impl Fold<'_> {
                 });
             }
         }
+    }
+
+    /// Whoever waits may test and merge now.
+    pub(super) fn end_merge_turn(&mut self, id: SessionId) {
+        self.board.merge_turn = self.board.merge_turn.filter(|turn| turn.session != id);
     }
 
     /// A chat that left messages unread is not started again at once (F87).

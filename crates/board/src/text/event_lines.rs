@@ -176,6 +176,9 @@ impl EventFormatter<'_> {
             | EventKind::BranchRecorded { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
+            | EventKind::SessionsTakenOver { .. }
+            | EventKind::MergeTurnTaken { .. }
+            | EventKind::MergeTurnEnded { .. }
             | EventKind::UsageReported { .. }
             | EventKind::MergeStarted { .. }
             | EventKind::Judged { .. }

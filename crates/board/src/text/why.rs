@@ -36,6 +36,35 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[],
         ),
+        Line::NoSuitableRunner { labels, client, draining } => {
+            let mut needs = vec![phrase("client {0}", "クライアント {0}").say(language, &[client])];
+            if !labels.is_empty() {
+                needs.push(phrase("labels {0}", "ラベル {0}").say(language, &[&list(labels)]));
+            }
+            let draining = if *draining {
+                phrase(
+                    " A runner that is there begins nothing more: `saihai runner resume` lets it.",
+                    " 新しい作業を始めない設定のランナーがあります: `saihai runner resume` で再開できます。",
+                )
+                .say(language, &[])
+            } else {
+                String::new()
+            };
+            say(
+                phrase(
+                    "No runner that is there has what its agent needs: {0}. Start one that has: `saihai runner` or `saihai up`, with `--labels`.{1}",
+                    "エージェントに必要なものを備えたランナーがありません: {0}。備えたランナーを起動してください: `saihai runner` か `saihai up`（`--labels`）。{1}",
+                ),
+                &[&list(&needs), &draining],
+            )
+        }
+        Line::RunnerSilent { runner, silence, remaining } => say(
+            phrase(
+                "Its runner, {0}, was not heard of for {1}. If that goes on for {2} more, its session is given up and another starts; nothing that it has finished is lost.",
+                "ランナー {0} から {1} 応答がありません。さらに {2} 続くとセッションを終了し、別のセッションを始めます。終わった作業は失われません。",
+            ),
+            &[runner, &say_span(*silence, language), &say_span(*remaining, language)],
+        ),
         Line::NoFreeSlot { slots, busy } => say(
             phrase(
                 "It waits for a free slot: {0} of {0} are taken by {1}.",
@@ -246,6 +275,11 @@ pub fn say_waiting(waiting: &Waiting, language: Language) -> String {
         }
         // Git's own words may be in it.
         Waiting::Files { reason, .. } | Waiting::Trouble { reason } => super::one_line(reason),
+        Waiting::Turn { task } => phrase(
+            "It waits while {0} is tested and merged on another host.",
+            "他のホストで {0} の検証とマージが行われています。終わるまで待ちます。",
+        )
+        .say(language, &[task]),
         Waiting::RightOfWay { task, files } => {
             say(phrase("{0} has the right of way on {1}", "{1} の優先権は {0} にあります"), &[task, &list(files)])
         }

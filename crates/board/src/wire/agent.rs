@@ -16,6 +16,8 @@ pub struct Agent {
     pub hierarchy_type: Hierarchy,
     pub role_type: String,
     pub skills: Vec<String>,
+    /// Labels that a runner must have.
+    pub runs_on: Vec<String>,
     /// The manager it works for.
     pub parent: Option<AgentId>,
     pub mode: Mode,
@@ -38,6 +40,7 @@ impl Agent {
             hierarchy_type: spec.hierarchy,
             role_type: spec.role.clone(),
             skills: spec.skills.clone(),
+            runs_on: spec.runs_on.clone(),
             parent: spec.parent.clone(),
             mode: spec.mode,
             client: spec.client,

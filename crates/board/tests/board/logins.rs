@@ -23,6 +23,7 @@ fn with(tokens: &[(&str, Role, TokenUse, Option<Timestamp>)]) -> Installation {
             used_as: *used_as,
             expires_at: *expires_at,
             given_for: None,
+            labels: Vec::new(),
         };
         submit(&mut installation, &owner(), &InstallationCommand::CreateToken(new), NOW).unwrap();
     }

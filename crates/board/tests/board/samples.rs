@@ -27,6 +27,7 @@ fn known(what: &EventKind) -> &'static str {
         E::PasskeySet { .. } | E::AccountParked { .. } | E::TasksCreated { .. } | E::TaskEdited { .. } => what.name(),
         E::TaskAssigned { .. } | E::DependenciesChanged { .. } | E::TaskMoved { .. } => what.name(),
         E::BranchRecorded { .. } | E::SessionClaimed { .. } | E::SessionRunning { .. } => what.name(),
+        E::SessionsTakenOver { .. } | E::MergeTurnTaken { .. } | E::MergeTurnEnded { .. } => what.name(),
         E::LeasesRenewed { .. } | E::StopRequested { .. } | E::ProcessEnded { .. } => what.name(),
         E::UsageReported { .. } => what.name(),
         E::Examined { .. } | E::MergeStarted { .. } | E::TargetChecked { .. } => what.name(),
@@ -43,7 +44,7 @@ fn known(what: &EventKind) -> &'static str {
 }
 
 /// How many kinds there are, by the arms above.
-pub(crate) const KINDS: usize = 39;
+pub(crate) const KINDS: usize = 42;
 
 pub(crate) fn every_event() -> Vec<Event> {
     let actors = [owner(), Actor::Session(SESSION), runner(), Actor::System];
@@ -165,6 +166,9 @@ fn about_sessions() -> Vec<EventKind> {
         claimed(Driver::Hand, Purpose::Task(TASK), None),
         EventKind::SessionRunning { session: SESSION },
         EventKind::LeasesRenewed { sessions: vec![SESSION], until: Timestamp(1_767_225_680_000) },
+        EventKind::SessionsTakenOver { sessions: vec![SESSION], runner: "tok_1a2b3c4d".parse().unwrap() },
+        EventKind::MergeTurnTaken { session: SESSION, until: Timestamp(1_767_225_680_000) },
+        EventKind::MergeTurnEnded { session: SESSION },
     ];
     all.extend(StopCause::ALL.iter().map(|cause| EventKind::StopRequested { session: SESSION, cause: *cause }));
     all

@@ -24,7 +24,7 @@ const BROKEN: &[(&str, &[&str])] = &[
             ":2:1: unknown key `promt_file`; did you mean `prompt_file`?",
             ":3:1: unknown key `modl`; did you mean `model`?",
             ":4:1: unknown key `zzz`; known keys: id, name, hierarchy_type, role_type, parent, mode, client, command, \
-             model, prompt_file, system_prompt, scope, decompose, max_sessions, timeout, stall_timeout, env, skills",
+             model, prompt_file, system_prompt, scope, decompose, max_sessions, timeout, stall_timeout, env, skills, runs_on",
         ],
     ),
     (

@@ -45,6 +45,7 @@ timeout: 1800
 stall_timeout: 90s
 env: {PORT: 8080, MODE: on, EMPTY: ""}
 skills: [rust, sql]
+runs_on: [linux, gpu]
 "#;
 
 /// R8, R13: the sandbox as a mapping, with what each agent may use of the machine.
@@ -148,6 +149,7 @@ fn the_agent_of_the_specification() {
         stall_timeout: 90,
         env: board::EnvNames(pairs.iter().map(|(key, _)| (*key).into()).collect()),
         skills: texts(&["rust", "sql"]),
+        runs_on: texts(&["linux", "gpu"]),
     };
     let env: board::EnvValues =
         pairs.iter().map(|(key, value)| ((*key).into(), board::EnvValue((*value).into()))).collect();

@@ -59,7 +59,7 @@ fn scope() -> BoxedStrategy<Scope> {
 }
 
 fn spec() -> BoxedStrategy<AgentSpec> {
-    let words = (line(), option::of(line()), option::of(line()), any::<bool>(), vec(line(), 0..3));
+    let words = (line(), option::of(line()), option::of(line()), any::<bool>(), vec(line(), 0..3), vec(line(), 0..3));
     let numbers = (1u32..=1000, 1u32..=1_000_000, 1u32..=1_000_000);
     (rank(), client(), prompt(), scope(), words, numbers).prop_map(build).boxed()
 }
@@ -69,7 +69,7 @@ type Parts = (
     (Client, Vec<String>),
     (Option<String>, String),
     Scope,
-    (String, Option<String>, Option<String>, bool, Vec<String>),
+    (String, Option<String>, Option<String>, bool, Vec<String>, Vec<String>),
     (u32, u32, u32),
 );
 
@@ -93,6 +93,7 @@ fn build((rank, client, prompt, scope, words, numbers): Parts) -> AgentSpec {
         stall_timeout: numbers.2,
         env: board::EnvNames::default(),
         skills: words.4,
+        runs_on: words.5,
     }
 }
 

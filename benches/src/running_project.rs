@@ -58,10 +58,18 @@ impl RunningProject {
         project.submit(owner(), define).await?;
         let paths = RunnerPaths::new(&root, &id);
         let user = runner::clients::User::default();
-        let host =
-            RunnerHost { project: id, began: project.board().began, repository: repository.clone(), paths, user };
+        let host = RunnerHost {
+            project: id,
+            began: project.board().began,
+            repository: repository.clone(),
+            paths,
+            user,
+            upstream: None,
+        };
         let options = Options {
             max_parallel: Some(parallel as usize),
+            has: board::RunnerOffer::default(),
+            shared_slots: None,
             disk_floor: 0,
             only: None,
             most_sessions: None,

@@ -1,25 +1,74 @@
-//! How does a runner in the same process reach the board?
+//! How does a runner reach the board in the same process? Also what is said over the network goes through here.
+
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use board::{
-    Actor, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, RunnerId, Seq, SessionId,
-    SessionStatus, examination, examination_step, staff_chat, staff_task,
+    Actor, Board, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, Installation, RunnerId,
+    RunnerOffer, Seq, Session, SessionId, SessionStatus, begins_turn, examination, examination_step, merge_queue,
+    staff_chat, staff_task,
 };
 use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, TargetOrder, Wanted, WorkOrder};
 
 use crate::trace::{Subject, Traced};
-use crate::{ControlError, Project};
+use crate::{ControlError, Project, Writer};
 
 /// The port of one runner to one project.
 #[derive(Clone, Debug)]
 pub struct LocalDispatch {
     project: Project,
     runner: RunnerId,
+    /// What the runner has for agents.
+    has: RunnerOffer,
+    /// Knows which runners were removed.
+    installation: Option<Writer<Installation>>,
 }
 
 impl LocalDispatch {
     pub fn new(project: Project, runner: RunnerId) -> Self {
-        Self { project, runner }
+        Self { project, runner, has: RunnerOffer::default(), installation: None }
+    }
+
+    /// It has this for agents.
+    #[must_use]
+    pub fn offering(self, has: RunnerOffer) -> Self {
+        Self { has, ..self }
+    }
+
+    /// It takes over what runners have left that were removed from the installation.
+    #[must_use]
+    pub fn knowing(self, installation: Writer<Installation>) -> Self {
+        Self { installation: Some(installation), ..self }
+    }
+
+    /// May this runner say something about the session?
+    fn is_mine(&self, session: &Session) -> bool {
+        match &session.driver {
+            Driver::Runner { runner, .. } => *runner == self.runner,
+            Driver::Attached => !self.runner.is_on_another_host(),
+            Driver::Hand => false,
+        }
+    }
+
+    /// Ended work of runners that were removed is this one's from now on: nobody else would examine it (V12).
+    async fn take_over(&self, board: &Board) -> Result<(), DispatchError> {
+        let Some(installation) = self.installation.as_ref().filter(|_| !self.has.draining) else { return Ok(()) };
+        let installation = installation.state();
+        let gone =
+            |runner: &RunnerId| runner.is_on_another_host() && installation.runner_token(runner.as_str()).is_none();
+        let of = |session: &Session| match &session.driver {
+            Driver::Runner { runner, .. } => Some(runner.clone()),
+            Driver::Attached | Driver::Hand => None,
+        };
+        let left: BTreeSet<RunnerId> = merge_queue(board).filter_map(of).filter(gone).collect();
+        for from in left {
+            let command = Command::TakeOver { from, to: self.runner.clone() };
+            match self.project.submit(Actor::System, command).await {
+                Ok(_) | Err(ControlError::Refused(_)) => {}
+                Err(error) => return Err(unheard(error)),
+            }
+        }
+        Ok(())
     }
 
     fn actor(&self) -> Actor {
@@ -62,10 +111,16 @@ impl Dispatch for LocalDispatch {
         let mut boards = self.project.writer().watch();
         let newer = |board: &std::sync::Arc<board::Board>| after.is_none_or(|after| board.seq > after);
         let board = boards.wait_for(newer).await.map_err(|_| DispatchError::Closed)?.clone();
-        Ok(dispatch::wanted(&board, &self.runner, self.project.clock().now()))
+        self.take_over(&board).await?;
+        let board = self.project.board();
+        Ok(dispatch::wanted(&board, &self.runner, &self.has, self.project.clock().now()))
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<WorkOrder>, DispatchError> {
+        let suits = |agent: &board::Agent| self.has.suits(&agent.spec);
+        if !self.project.board().agent(&claim.offer.agent).is_ok_and(suits) {
+            return Ok(None);
+        }
         self.record_staffing(claim).await;
         let driver = Driver::Runner { runner: self.runner.clone(), spawn: claim.spawn.clone() };
         let command = Command::Claim {
@@ -82,7 +137,13 @@ impl Dispatch for LocalDispatch {
                 let session = receipt.after.session_with(&claim.credential);
                 Ok(session.and_then(|session| dispatch::work_order(&receipt.after, session, env)))
             }
-            Err(ControlError::Refused(_)) => Ok(None),
+            // The answer to the same claim was lost: it stands.
+            Err(ControlError::Refused(_)) => {
+                let board = self.project.board();
+                let claimed =
+                    board.session_with(&claim.credential).filter(|session| session.is_live() && self.is_mine(session));
+                Ok(claimed.and_then(|session| dispatch::work_order(&board, session, env)))
+            }
             Err(error) => Err(unheard(error)),
         }
     }
@@ -112,7 +173,8 @@ impl Dispatch for LocalDispatch {
         generation: Generation,
     ) -> Result<Option<ExamineOrder>, DispatchError> {
         let board = self.project.newest().await.map_err(unheard)?;
-        Ok(dispatch::examine_order(&board, session, generation))
+        let mine = board.session(session).is_ok_and(|session| self.is_mine(session));
+        Ok(dispatch::examine_order(&board, session, generation).filter(|_| mine))
     }
 
     async fn examination_step(
@@ -123,8 +185,9 @@ impl Dispatch for LocalDispatch {
         found: Option<&Examination>,
     ) -> Result<Option<ExaminationStep>, DispatchError> {
         let board = self.project.newest().await.map_err(unheard)?;
-        let waits =
-            |session: &&board::Session| session.status == SessionStatus::Verifying && session.generation == generation;
+        let waits = |session: &&Session| {
+            session.status == SessionStatus::Verifying && session.generation == generation && self.is_mine(session)
+        };
         let Some(session) = board.session(id).ok().filter(waits) else { return Ok(None) };
         let now = self.project.clock().now();
         let step = examination_step(&board, session, found, now);
@@ -132,7 +195,8 @@ impl Dispatch for LocalDispatch {
         let tell = match &step {
             ExaminationStep::Conclude(_) | ExaminationStep::Merge => true,
             ExaminationStep::Wait(_) => found.is_some_and(|found| examination(session).as_ref() != Some(found)),
-            ExaminationStep::Look | ExaminationStep::RunChecks(_) | ExaminationStep::CheckTarget(_) => false,
+            ExaminationStep::RunChecks(_) | ExaminationStep::CheckTarget(_) => begins_turn(&board, session, &step),
+            ExaminationStep::Look => false,
         };
         if !tell {
             return Ok(Some(step));
@@ -144,11 +208,16 @@ impl Dispatch for LocalDispatch {
             Err(ControlError::Refused(_)) => return Ok(None),
             Err(error) => return Err(unheard(error)),
         };
-        // Somebody may have taken the task away meanwhile. Only what the board has recorded may be merged.
+        // Somebody may have taken the task, or the turn, meanwhile. Only what the board has recorded may be merged.
+        let asked_again = |session: &Session| {
+            let step = examination_step(&after, session, found, now);
+            Some(step).filter(|step| *step != ExaminationStep::Merge || session.merging.is_some())
+        };
         match (step, after.session(id).ok().filter(waits)) {
             (ExaminationStep::Merge, None) => Ok(None),
-            (ExaminationStep::Merge, Some(session)) if session.merging.is_none() => {
-                Ok(Some(examination_step(&after, session, found, now)).filter(|step| *step != ExaminationStep::Merge))
+            (ExaminationStep::Merge, Some(session)) if session.merging.is_none() => Ok(asked_again(session)),
+            (ExaminationStep::RunChecks(_) | ExaminationStep::CheckTarget(_), Some(session)) => {
+                Ok(asked_again(session))
             }
             (step, _) => Ok(Some(step)),
         }

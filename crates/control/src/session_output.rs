@@ -33,6 +33,20 @@ impl Project {
         Ok(self.store().output(self.stream_name(), &session.to_string(), from, most).await?)
     }
 
+    /// The end of a session's output, at most `most` bytes, beginning with a whole line where that can be.
+    pub async fn output_tail(&self, session: SessionId, most: usize) -> Result<OutputPage, ControlError> {
+        let newest = self.output(session, 0, 0).await?.newest;
+        let mut page = self.output(session, newest.saturating_sub(most as u64), most).await?;
+        if page.start > page.oldest {
+            let cut = page.bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            // A line that is longer than all that is wanted is shown as far as it goes.
+            let cut = if cut == page.bytes.len() { 0 } else { cut };
+            page.bytes.drain(..cut);
+            page.start += cut as u64;
+        }
+        Ok(page)
+    }
+
     /// Drops all that a session has printed.
     pub async fn drop_output(&self, session: SessionId) -> Result<(), ControlError> {
         Ok(self.store().drop_output_before(self.stream_name(), &session.to_string(), u64::MAX).await?)

@@ -1,9 +1,9 @@
 //! What should a runner do now? Told whole every time, so that a lost word heals.
 
 use board::{
-    Action, AgentId, Board, Driver, Generation, Priority, Purpose, Reason, RunnerId, Seq, Session, SessionId,
-    SessionStatus, Span, SpawnId, Staffing, StartableWork, Timestamp, Waiting, merge_queue, must_stop, startable_work,
-    target_red, waiting,
+    Action, AgentId, Board, Driver, Generation, Priority, Purpose, Reason, RunnerId, RunnerOffer, Seq, Session,
+    SessionId, SessionStatus, Span, SpawnId, Staffing, StartableWork, Timestamp, Waiting, merge_queue, must_stop,
+    startable_work, target_red, waiting,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,14 +68,14 @@ pub struct ExamineItem {
     pub waiting: Option<Waiting>,
 }
 
-/// What a runner should do, from the board.
-pub fn wanted(board: &Board, runner: &RunnerId, now: Timestamp) -> Wanted {
-    let (offers, next_offer) = offers(board, now);
+/// What a runner that has this for agents should do, from the board.
+pub fn wanted(board: &Board, runner: &RunnerId, has: &RunnerOffer, now: Timestamp) -> Wanted {
+    let (offers, next_offer) = offers(board, has, now);
     let own = board.all_live_sessions().filter_map(|session| state(board, runner, session)).collect();
     let mine = |session: &&Session| match &session.driver {
         Driver::Runner { runner: of, .. } => of == runner,
-        // An attached agent has no runner of its own.
-        Driver::Attached => true,
+        // An attached agent has no runner of its own; its workspace was made beside the server.
+        Driver::Attached => !runner.is_on_another_host(),
         Driver::Hand => false,
     };
     let examine = merge_queue(board).filter(mine).map(|session| ExamineItem {
@@ -117,9 +117,12 @@ fn state(board: &Board, runner: &RunnerId, session: &Session) -> Option<SessionS
 }
 
 /// What may be claimed now, most urgent first, and how long until something else may be.
-fn offers(board: &Board, now: Timestamp) -> (Vec<Offer>, Option<Span>) {
+fn offers(board: &Board, has: &RunnerOffer, now: Timestamp) -> (Vec<Offer>, Option<Span>) {
     let (mut found, mut until) = (Vec::new(), None::<Timestamp>);
     for StartableWork { agent, task, answer } in startable_work(board, now) {
+        if !has.suits(&agent.spec) {
+            continue;
+        }
         match answer.action {
             Action::Start => {
                 // A person waits for the answer, so a chat goes first; then whoever has waited for the right of way.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use board::{
     EndReason, Examination, ExaminationStep, Fact, Generation, Mode, ProcessEnd, Rejection, Repairs, RunnerId,
-    SecretHash, SessionId, SpawnId, TaskId, WorkspaceFacts,
+    RunnerOffer, SecretHash, SessionId, SpawnId, TaskId, WorkspaceFacts,
 };
 use control::{Clock as _, LocalDispatch};
 use dispatch::{Claim, Dispatch as _, FactReport, Offer, SessionState, Wanted, WorkOrder};
@@ -93,7 +93,7 @@ impl World {
         let begins = self.runner.wanted.is_none();
         if begins || self.faults_over() || self.rng().random_bool(0.8) {
             let board = self.board();
-            self.runner.wanted = Some(dispatch::wanted(&board, &runner_id(), self.now()));
+            self.runner.wanted = Some(dispatch::wanted(&board, &runner_id(), &RunnerOffer::default(), self.now()));
         }
         if begins {
             self.stop_orphans();
@@ -396,7 +396,7 @@ impl World {
     }
 
     pub(super) async fn renew(&mut self) {
-        let sessions = self.runner.mine.running();
+        let sessions = self.runner.mine.at_work();
         if !sessions.is_empty() {
             let _ = self.dispatch().renew(&sessions).await;
         }

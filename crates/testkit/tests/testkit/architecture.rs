@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which crates of ours each crate may depend on. Only `control` knows the store, and `mcp`, `web` and `runner` do not
-/// know each other. A runner knows what it is told and reports through `dispatch`, and neither control nor a server.
-const CRATES: [(&str, &[&str]); 12] = [
+/// know each other. A runner knows what it is told and reports through `dispatch`, and neither control nor a server;
+/// `remote` brings the two together over the network.
+const CRATES: [(&str, &[&str]); 13] = [
     ("board", &[]),
     ("store", &[]),
     ("git", &[]),
@@ -19,13 +20,14 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("mcp", &["board", "control", "server"]),
     ("web", &["board", "control", "definitions", "server"]),
     ("runner", &["board", "definitions", "dispatch", "git"]),
-    ("saihai", &["board", "control", "definitions", "dispatch", "git", "mcp", "runner", "server", "web"]),
+    ("remote", &["board", "control", "dispatch", "git", "runner", "server"]),
+    ("saihai", &["board", "control", "definitions", "dispatch", "git", "mcp", "remote", "runner", "server", "web"]),
     ("testkit", &["board", "control", "dispatch", "mcp", "runner", "server", "store"]),
 ];
 
 /// Crates whose modules import each other in one direction only.
-const LAYERED: [&str; 10] =
-    ["board", "store", "git", "dispatch", "control", "definitions", "server", "mcp", "web", "runner"];
+const LAYERED: [&str; 11] =
+    ["board", "store", "git", "dispatch", "control", "definitions", "server", "mcp", "web", "runner", "remote"];
 
 /// What the modules of `board` are about: data, …
 const NOUNS: [&str; 24] = [

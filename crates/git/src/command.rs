@@ -133,6 +133,21 @@ impl Git {
         self
     }
 
+    /// Lets it go out over HTTP, with this header in every request and, if need be, other certificates to trust. They are in
+    /// the environment: an argument could be seen by everybody on the machine.
+    #[must_use]
+    pub fn over_http(mut self, header: &str, certificates: Option<&Path>) -> Self {
+        let mut settings = vec![("http.extraHeader", OsString::from(header)), ("http.followRedirects", "false".into())];
+        settings.extend(certificates.map(|file| ("http.sslCAInfo", file.into())));
+        self.env.push(("GIT_ALLOW_PROTOCOL".into(), "http:https".into()));
+        self.env.push(("GIT_CONFIG_COUNT".into(), settings.len().to_string().into()));
+        for (number, (name, value)) in settings.into_iter().enumerate() {
+            self.env.push((format!("GIT_CONFIG_KEY_{number}").into(), name.into()));
+            self.env.push((format!("GIT_CONFIG_VALUE_{number}").into(), value));
+        }
+        self
+    }
+
     #[must_use]
     pub fn with_author(mut self, name: &str, email: &str) -> Self {
         self.env.push(("GIT_AUTHOR_NAME".into(), name.into()));

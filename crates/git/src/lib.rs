@@ -6,6 +6,7 @@
 mod background;
 mod command;
 mod error;
+mod http_backend;
 mod kill_switch;
 pub mod merged;
 mod process;
@@ -15,5 +16,6 @@ mod refs;
 pub use background::AsyncGit;
 pub use command::Git;
 pub use error::GitError;
+pub use http_backend::HttpRequest;
 pub use queries::Layout;
 pub use refs::{RefNamespace, TaskRefs, branch_ref};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use board::{ProjectId, Sandbox, Settings, TaskId, Timestamp};
@@ -15,6 +16,7 @@ use crate::paths::RunnerPaths;
 use crate::sandbox::{Layer, Policy};
 use crate::shim::{Durability, ExitRecord, GRACE, SessionLog, Shim, ShimPlan, StopReason};
 use crate::toolchains::Toolchains;
+use crate::upstream::Upstream;
 
 /// A project's repository, its directories, and the user who runs the runner.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub struct RunnerHost {
     pub repository: PathBuf,
     pub paths: RunnerPaths,
     pub user: User,
+    /// What the repository mirrors, on a runner's own host.
+    pub upstream: Option<Arc<dyn Upstream>>,
 }
 
 /// Variables of the user that every program gets; a client's adapter may add others (F46).
@@ -210,8 +214,14 @@ async fn try_layers(layers: &[Layer]) -> Result<(), String> {
     let scratch = scratch.path();
     let project: ProjectId = "probe".parse().map_err(|error: board::BadId| error.to_string())?;
     let paths = RunnerPaths::new(scratch, &project);
-    let host =
-        RunnerHost { project, began: Timestamp(0), repository: scratch.to_owned(), paths, user: User::default() };
+    let host = RunnerHost {
+        project,
+        began: Timestamp(0),
+        repository: scratch.to_owned(),
+        paths,
+        user: User::default(),
+        upstream: None,
+    };
     let without = Layer::ALL.into_iter().filter(|layer| !layers.contains(layer)).collect();
     let job = SandboxJob {
         spawn: &format!("probe:{}", scratch.display()),

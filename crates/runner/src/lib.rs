@@ -17,6 +17,7 @@ pub mod shim;
 mod supervisor;
 mod toolchains;
 mod trial;
+mod upstream;
 mod verify;
 mod workspace;
 mod workspace_git;
@@ -26,10 +27,11 @@ pub use paths::RunnerPaths;
 pub use setup::SetupError;
 pub use supervisor::{
     AtShutdown, Message, Mine, Notice, Options, Outcome, Phase, Plan, PreparedWorkspace, Room, Runner, RunnerError,
-    Step, Supervised, prompt_for, reconcile,
+    SharedSlots, Step, Supervised, prompt_for, reconcile,
 };
 pub use toolchains::Toolchains;
 pub use trial::{Trial, TrialHost};
-pub use verify::VerifyError;
+pub use upstream::{GitRemote, HandedOver, Mirror, MoveOutcome, TargetMove, Upstream};
+pub use verify::{IncomingWork, VerifyError};
 pub use workspace::{Workspace, WorkspaceError, WorkspaceSpec, exclude_worktrees, objects_moved};
 use workspace_git::run_workspace_request;

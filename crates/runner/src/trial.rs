@@ -44,7 +44,7 @@ impl TrialHost {
         let scratch = tempfile::Builder::new().prefix("saihai-doctor-").tempdir()?;
         let paths = RunnerPaths::new(scratch.path(), &project);
         Ok(Self {
-            host: RunnerHost { project, began: board::Timestamp(0), repository, paths, user },
+            host: RunnerHost { project, began: board::Timestamp(0), repository, paths, user, upstream: None },
             settings,
             scratch,
         })

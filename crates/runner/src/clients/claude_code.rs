@@ -8,7 +8,7 @@ use super::reader::{OutputState, micros, tokens};
 use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: VendorProgram =
+pub(super) const VENDOR: VendorProgram =
     VendorProgram { name: "Claude Code", program: "claude", package: "@anthropic-ai/claude-code" };
 
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];

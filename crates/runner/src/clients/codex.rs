@@ -10,7 +10,7 @@ use super::reader::{OutputState, tokens};
 use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: VendorProgram = VendorProgram { name: "Codex", program: "codex", package: "@openai/codex" };
+pub(super) const VENDOR: VendorProgram = VendorProgram { name: "Codex", program: "codex", package: "@openai/codex" };
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let found = VENDOR.find(assignment)?;

@@ -8,7 +8,8 @@ use super::reader::{OutputState, tokens};
 use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: VendorProgram = VendorProgram { name: "Gemini CLI", program: "gemini", package: "@google/gemini-cli" };
+pub(super) const VENDOR: VendorProgram =
+    VendorProgram { name: "Gemini CLI", program: "gemini", package: "@google/gemini-cli" };
 
 pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch> {
     let mut launch = program::launch(VENDOR.find(assignment)?);

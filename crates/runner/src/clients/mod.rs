@@ -51,6 +51,22 @@ pub struct User {
     pub env: BTreeMap<String, String>,
 }
 
+impl User {
+    /// The vendors' programs that are on the PATH.
+    pub fn installed_clients(&self) -> Vec<Client> {
+        let path = self.env.get("PATH").map(String::as_str);
+        let vendors = [
+            (Client::ClaudeCode, claude_code::VENDOR),
+            (Client::Codex, codex::VENDOR),
+            (Client::Gemini, gemini::VENDOR),
+            (Client::Opencode, opencode::VENDOR),
+        ];
+        let installed =
+            vendors.into_iter().filter(|(_, vendor)| program::on_paths(path.into_iter(), vendor.program).is_some());
+        installed.map(|(client, _)| client).collect()
+    }
+}
+
 /// How the client is started. The common environment (PATH, HOME, TMPDIR, locale, the agent's own
 /// `env`, the credential in `SAIHAI_TOKEN`) is the caller's.
 #[derive(Clone, Default, PartialEq, Eq)]

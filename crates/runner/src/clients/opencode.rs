@@ -8,7 +8,8 @@ use super::reader::{OutputState, micros, tokens};
 use super::vendor::{VendorFailure, VendorRefusal};
 use super::{Assignment, CannotLaunch, Launch, SERVER, reset};
 
-const VENDOR: VendorProgram = VendorProgram { name: "opencode", program: "opencode", package: "opencode-ai" };
+pub(super) const VENDOR: VendorProgram =
+    VendorProgram { name: "opencode", program: "opencode", package: "opencode-ai" };
 
 /// The vendors that it knows, and where it looks for their keys.
 const VENDORS: [(&str, &[&str]); 9] = [

@@ -27,8 +27,12 @@ impl VendorProgram {
 pub(super) fn on_path(assignment: &Assignment<'_>, name: &str) -> Option<PathBuf> {
     let own = assignment.env.get("PATH").map(|path| path.0.as_str());
     let users = assignment.user.env.get("PATH").map(String::as_str);
-    own.into_iter()
-        .chain(users)
+    on_paths(own.into_iter().chain(users), name)
+}
+
+/// The first program of that name on these paths.
+pub(super) fn on_paths<'a>(paths: impl Iterator<Item = &'a str>, name: &str) -> Option<PathBuf> {
+    paths
         .flat_map(std::env::split_paths)
         // Relative ones would mean another directory in each process.
         .filter(|directory| directory.is_absolute())

@@ -6,10 +6,11 @@ use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
+use super::launch::set_aside;
 use super::messages::Outcome;
 use super::reporter::FactNumbers;
-use crate::verify::{CheckRunner, Examiner, MoveOutcome, Tested, VerifyError, judge_changes};
-use crate::workspace::Workspace;
+use crate::upstream::MoveOutcome;
+use crate::verify::{CheckRunner, Examiner, Tested, VerifyError, judge_changes};
 
 /// Why an examination ends before there is an outcome.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,7 @@ async fn try_check_target(inner: &Inner, cancellation: &CancellationToken) -> Re
     let Some(order) = inner.dispatch().target_order().await? else { return Ok(()) };
     let main = AsyncGit::in_repository(&inner.host.repository);
     let branch = &order.settings.target_branch;
+    inner.host.follow(branch).await?;
     let Some(target) = main.commit(&branch_ref(branch)).await else {
         return Err(VerifyError::NoTarget(branch.clone()).into());
     };
@@ -97,7 +99,10 @@ impl WorkExamination<'_> {
             Err(Interrupted::Verify(_)) if self.cancellation.is_cancelled() => return Outcome::BrokenOff,
             Err(Interrupted::Verify(VerifyError::Unreadable { workspace, reason })) => {
                 self.inner.warn(format!("{}: {reason}", workspace.display()));
-                self.set_aside();
+                let (task, isolation) = (self.order.task.id, self.order.settings.isolation);
+                if let Err(error) = set_aside(&self.inner.host, task, isolation, "broken") {
+                    self.inner.warn(format!("{}: {error}", workspace.display()));
+                }
                 Examination::Unreadable { reason }
             }
             Err(Interrupted::Verify(error)) => {
@@ -228,20 +233,6 @@ impl WorkExamination<'_> {
         let removed = crate::gc::remove_workspace(&self.inner.host, &root, self.order.settings.isolation).await;
         if let Err(error) = removed {
             self.inner.warn(error.to_string());
-        }
-    }
-
-    /// Nothing is thrown away: a workspace that git cannot read is kept under another name.
-    fn set_aside(&self) {
-        let (host, session) = (&self.inner.host, self.order.session);
-        let root = host.paths.workspace(self.order.task.id);
-        let aside = root.with_extension(format!("broken-{session}"));
-        let tree = Workspace::at(&root, &host.repository, self.order.settings.isolation).tree;
-        // In worktree mode the files lie in the user's repository.
-        let apart = (!tree.starts_with(&root)).then(|| tree.with_extension(format!("broken-{session}")));
-        let moved = apart.map_or(Ok(()), |apart| std::fs::rename(&tree, apart));
-        if let Err(error) = moved.and_then(|()| std::fs::rename(&root, &aside)) {
-            self.inner.warn(format!("{}: {error}", root.display()));
         }
     }
 }

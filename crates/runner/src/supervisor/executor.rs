@@ -151,6 +151,7 @@ impl Executor {
 
     /// The commit that the target is at now.
     pub(super) async fn target(&self, branch: &str) -> Option<String> {
+        self.inner.host.follow(branch).await.ok()?;
         AsyncGit::in_repository(&self.inner.host.repository).commit(&branch_ref(branch)).await
     }
 

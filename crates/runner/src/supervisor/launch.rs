@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{AgentSpec, EndReason, Fact, Isolation, Mode, Rejection, Settings, SpawnId};
+use board::{AgentSpec, EndReason, Fact, Isolation, Mode, Rejection, Settings, SpawnId, TaskId};
 use dispatch::{NewSecret, TaskBrief, WorkOrder, WorkspaceOrder};
 use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +14,7 @@ use super::reporter::FactNumbers;
 use super::{Inner, logins};
 use crate::caches;
 use crate::clients::{self, Assignment};
-use crate::host::policy_in_mode;
+use crate::host::{RunnerHost, policy_in_mode};
 use crate::prompt::{PromptInput, prompt};
 use crate::sandbox::Policy;
 use crate::setup::{SetupError, SetupRun};
@@ -192,6 +192,7 @@ impl Inner {
         directory: &Path,
     ) -> Result<(std::path::PathBuf, Policy), LaunchError> {
         let target = branch_ref(&settings.target_branch);
+        self.host.follow(&settings.target_branch).await?;
         let mut looking = spec.clone();
         looking.scope.write.clear();
         looking.scope.scratch.clear();
@@ -225,12 +226,22 @@ impl Inner {
         let (root, refs) = (self.host.paths.workspace(task.id), self.host.refs(task.id));
         let isolation = settings.isolation;
         let target_name = &settings.target_branch;
+        self.host.follow(target_name).await?;
+        let mut kept = Workspace::at(&root, &self.host.repository, isolation).exists();
+        if self.host.upstream.is_some() {
+            let known = main.commit(&refs.work()).await;
+            self.host.fetch_work(task.id).await?;
+            if kept && known != main.commit(&refs.work()).await {
+                // Another host's runner has worked on it since, and what is here would undo that.
+                set_aside(&self.host, task.id, isolation, "outdated")?;
+                kept = false;
+            }
+        }
         let mut known = main.refs(&[&branch_ref(target_name), &refs.work()]).await?;
         let target = known.remove(&branch_ref(target_name)).ok_or_else(|| {
             LaunchError::Refused(format!("There is no branch {target_name}. Make a first commit on it."))
         })?;
         let branch = task.branch.clone();
-        let kept = Workspace::at(&root, &self.host.repository, isolation).exists();
         // If the workspace is gone, the work continues from the commits that were fetched.
         let work = match known.remove(&refs.work()) {
             Some(work) if !main.is_ancestor(&work, &target).await? => Some(work),
@@ -286,6 +297,20 @@ impl Inner {
         }
         Ok(TaskWorkspace { workspace, branch, base, undone })
     }
+}
+
+/// Nothing is thrown away: a workspace that cannot be used is kept under another name.
+pub(super) fn set_aside(host: &RunnerHost, task: TaskId, isolation: Isolation, why: &str) -> io::Result<()> {
+    let root = host.paths.workspace(task);
+    let free = |aside: &PathBuf| !aside.exists();
+    let aside =
+        (1..).map(|number| root.with_extension(format!("{why}-{number}"))).find(free).unwrap_or_else(|| root.clone());
+    let tree = Workspace::at(&root, &host.repository, isolation).tree;
+    // In worktree mode the files lie in the repository.
+    if !tree.starts_with(&root) {
+        fs::rename(&tree, tree.with_extension(aside.extension().unwrap_or_default()))?;
+    }
+    fs::rename(&root, aside)
 }
 
 /// What runs in the place of an agent that is not needed.

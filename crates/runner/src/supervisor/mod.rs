@@ -8,12 +8,13 @@ mod messages;
 mod reconcile;
 mod reporter;
 mod session;
+mod shared_slots;
 mod workspaces;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{DiskSpace, RunnerStatus, TaskId};
+use board::{DiskSpace, RunnerOffer, RunnerStatus, TaskId};
 use dispatch::{Dispatch, DispatchError, Wanted};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::launch::prompt_for;
 pub use self::messages::{Message, Outcome, Step};
 pub use self::reconcile::{Mine, Phase, Plan, Room, Supervised, reconcile};
+pub use self::shared_slots::SharedSlots;
 pub use self::workspaces::PreparedWorkspace;
 
 use self::executor::Executor;
@@ -35,6 +37,9 @@ const LEASE_RENEWAL: Duration = Duration::from_secs(20);
 /// When the board is asked again after nobody could be reached.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
+/// How often it is looked for a slot that another project has given back.
+const LOOK_FOR_ROOM: Duration = Duration::from_secs(1);
+
 /// How long a shutdown may take: agents that are stopped, an examination that is broken off, what is left to tell.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(20);
 
@@ -43,6 +48,10 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(20);
 pub struct Options {
     /// Clients at once; `None`: what the project says, else as many as there are cores.
     pub max_parallel: Option<usize>,
+    /// Slots that it shares with the runners of other projects; `None`: it has its own.
+    pub shared_slots: Option<Arc<SharedSlots>>,
+    /// What it has for agents, for those who explain why one does not start.
+    pub has: RunnerOffer,
     /// Bytes that must be free before anything is started.
     pub disk_floor: u64,
     /// Start sessions of this task only.
@@ -213,7 +222,7 @@ impl Supervisor {
                     }
                 },
                 () = sleep_until(wake_at.map(|at| self.begun + at)) => after = None,
-                _ = renewal.tick() => self.executor.renew(self.mine.running()),
+                _ = renewal.tick() => self.executor.renew(self.mine.at_work()),
                 Some(message) = self.messages.recv() => self.handle(&message),
                 Some(ended) = self.executor.ended() => ended?,
                 () = shutdown.cancelled() => break,
@@ -243,13 +252,25 @@ impl Supervisor {
     /// Has done what is to be done now. Returns when to look again even if nothing happens.
     async fn reconcile(&mut self) -> Option<Duration> {
         let Some(wanted) = &self.wanted else { return None };
-        let room = self.room(wanted).await;
+        let mut room = self.room(wanted).await;
         let wanted = self.wanted.as_ref()?;
-        let Plan { steps, wake_at } = reconcile(wanted, &self.mine, &room, self.now());
+        let inner = Arc::clone(&self.inner);
+        let mut share = inner.options.shared_slots.as_ref().map(|slots| slots.share(&inner.host.project));
+        room.slots = share.as_ref().map_or(room.slots, |share| share.slots.min(room.slots));
+        let Plan { steps, mut wake_at } = reconcile(wanted, &self.mine, &room, self.now());
         for step in steps {
             let spawn = self.executor.perform(&step);
             self.mine.begun(&step, spawn);
         }
+        if let Some(share) = &mut share {
+            share.take(&inner.host.project, self.mine.slots_taken());
+            // Another project's session that ends makes room here, and nobody tells.
+            let look = self.now() + LOOK_FOR_ROOM;
+            wake_at = wake_at
+                .filter(|at| *at < look || wanted.offers.is_empty())
+                .or(Some(look).filter(|_| !wanted.offers.is_empty()));
+        }
+        drop(share);
         self.tell_adopted();
         self.write_status(room.slots);
         wake_at
@@ -290,7 +311,8 @@ impl Supervisor {
         }
         self.disk_full = full;
         let disk = full.then_some(DiskSpace { free, floor });
-        let status = RunnerStatus { slots: u32::try_from(slots).unwrap_or(u32::MAX), busy: self.mine.busy(), disk };
+        let (slots, busy) = (u32::try_from(slots).unwrap_or(u32::MAX), self.mine.busy());
+        let status = RunnerStatus { slots, busy, disk, offer: self.inner.options.has.clone() };
         let same = |known: &RunnerStatus| {
             (known.slots, &known.busy, known.disk.is_some()) == (status.slots, &status.busy, status.disk.is_some())
         };
@@ -352,12 +374,10 @@ impl Supervisor {
 
     /// Stops what runs, also what was being claimed or taken over when the end came.
     fn stop_agents(&mut self) {
-        for (session, _) in self.mine.running() {
+        for session in self.mine.to_be_stopped() {
             let stop = Step::Stop { session };
-            if self.mine.sessions.get(&session).is_some_and(|session| !session.stopping) {
-                let _ = self.executor.perform(&stop);
-                self.mine.begun(&stop, None);
-            }
+            let _ = self.executor.perform(&stop);
+            self.mine.begun(&stop, None);
         }
     }
 }

@@ -210,7 +210,11 @@ fn is_due(item: &ExamineItem, mine: &Mine, now: Duration, plan: &mut Plan) -> bo
             false
         }
         Some(
-            Waiting::NotInProgress { .. } | Waiting::Held { .. } | Waiting::TargetRed { .. } | Waiting::Behind { .. },
+            Waiting::NotInProgress { .. }
+            | Waiting::Held { .. }
+            | Waiting::TargetRed { .. }
+            | Waiting::Behind { .. }
+            | Waiting::Turn { .. },
         ) => false,
     };
     match phase {
@@ -369,10 +373,22 @@ impl Mine {
         }
     }
 
-    /// Sessions whose processes are there: their leases are renewed.
-    pub fn running(&self) -> Vec<(SessionId, Generation)> {
-        let running = self.sessions.iter().filter(|(_, session)| session.phase == Phase::Running);
-        running.map(|(id, session)| (*id, session.generation)).collect()
+    /// Sessions whose processes are there, or whose work is being examined: what they hold on the board is renewed.
+    pub fn at_work(&self) -> Vec<(SessionId, Generation)> {
+        let at_work = |session: &Supervised| matches!(session.phase, Phase::Running | Phase::Examining);
+        let sessions = self.sessions.iter().filter(|(_, session)| at_work(session));
+        sessions.map(|(id, session)| (*id, session.generation)).collect()
+    }
+
+    /// Sessions whose processes run, and were not told to end.
+    pub(super) fn to_be_stopped(&self) -> Vec<SessionId> {
+        let runs = |session: &Supervised| session.phase == Phase::Running && !session.stopping;
+        self.sessions.iter().filter(|(_, session)| runs(session)).map(|(id, _)| *id).collect()
+    }
+
+    /// How many slots are taken, also by sessions that are being claimed.
+    pub(super) fn slots_taken(&self) -> usize {
+        self.busy().len() + self.claiming.keys().filter(|offer| offer.task.is_some()).count()
     }
 
     /// Sessions that have a slot.

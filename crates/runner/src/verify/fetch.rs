@@ -7,9 +7,12 @@ use board::{EndReason, Settings, TaskId};
 use git::{AsyncGit, branch_ref};
 use tokio_util::sync::CancellationToken;
 
+use dispatch::ExamineOrder;
+
 use super::quarantine::{Quarantine, Refused};
 use super::{Examiner, GIT_TIME_LIMIT, VerifyError};
 use crate::host::{RunnerHost, SandboxJob};
+use crate::upstream::HandedOver;
 use crate::workspace::{Workspace, make_directory, write};
 use crate::workspace_git::{self, Author, WorkspaceAction, WorkspaceReply, WorkspaceRequest};
 
@@ -31,12 +34,12 @@ impl Examiner<'_> {
     /// Fetches the work; `None` if there is none any more, neither in a workspace nor fetched before.
     pub(crate) async fn fetch(&self) -> Result<Option<Fetched>, VerifyError> {
         let Some(base) = self.order.task.base.clone() else { return Ok(None) };
+        let here = self.workspace().exists();
+        if !here {
+            self.host.fetch_work(self.order.task.id).await?;
+        }
         let before = self.main().commit(&self.refs().work()).await;
-        let head = if self.workspace().exists() {
-            Some(self.fetch_from_workspace(&base, before.as_deref()).await?)
-        } else {
-            before.clone()
-        };
+        let head = if here { Some(self.fetch_from_workspace(&base, before.as_deref()).await?) } else { before.clone() };
         let Some(head) = head else { return Ok(None) };
         let known_work = before.as_ref() == Some(&head);
         let tree = self.main().run(&["rev-parse", "--verify", &format!("{head}^{{tree}}")]).await?;
@@ -87,6 +90,10 @@ impl Examiner<'_> {
         let head = taken?;
         main.run(&["update-ref", &reference, &head]).await?;
         self.update_branch(&main, base, known.remove(&branch), before, &head).await;
+        let ExamineOrder { session, generation, .. } = *self.order;
+        let known = vec![base.to_owned(), target];
+        let work = || HandedOver { session, generation, reference, head: head.clone(), known };
+        self.host.publish_work(work).await?;
         Ok(head)
     }
 
@@ -148,6 +155,43 @@ impl Examiner<'_> {
         let other =
             having.lines().find(|name| *name != own).and_then(|name| name.rsplit('/').next()).unwrap_or_default();
         Err(self.unreadable(format!("its history has work of {other}, which is not merged")))
+    }
+
+    /// The work that another host's runner has fetched from its workspace (R10).
+    pub(crate) async fn take_in_published(&self, bundle: &Path, head: &str) -> Result<(), VerifyError> {
+        let (main, reference) = (self.main(), self.refs().work());
+        let branch = branch_ref(&self.order.task.branch);
+        let mut known = main.refs(&[&self.target_ref(), &branch, &reference]).await?;
+        let missing = || VerifyError::NoTarget(self.order.settings.target_branch.clone());
+        let target = known.remove(&self.target_ref()).ok_or_else(missing)?;
+        let before = known.remove(&reference);
+        let base = self.order.task.base.clone().unwrap_or_else(|| target.clone());
+        if self.take_in(bundle, &base, &target, &bundle.with_extension("quarantine")).await? != head {
+            return Err(self.unreadable("its commits are not those that were announced".into()));
+        }
+        main.run(&["update-ref", &reference, head]).await?;
+        self.update_branch(&main, &base, known.remove(&branch), before.as_deref(), head).await;
+        Ok(())
+    }
+
+    /// The last commit of that work.
+    pub(crate) async fn published_work(&self) -> Option<String> {
+        self.main().commit(&self.refs().work()).await
+    }
+
+    /// What another host's runner has made of the target and a task's work, and has tested.
+    pub(crate) async fn take_in_candidate(&self, bundle: &Path, from: &str, to: &str) -> Result<(), VerifyError> {
+        let head = self.take_in(bundle, from, from, &bundle.with_extension("quarantine")).await?;
+        if head != to || !self.main().is_ancestor(from, to).await? {
+            return Err(self.unreadable("its commits are not those that were announced".into()));
+        }
+        Ok(())
+    }
+
+    /// Does the target have the commit?
+    pub(crate) async fn is_in_target(&self, commit: &str) -> Result<bool, VerifyError> {
+        let target = self.target().await?;
+        Ok(self.main().commit(commit).await.is_some() && self.main().is_ancestor(commit, &target).await?)
     }
 
     pub(super) fn unreadable(&self, reason: String) -> VerifyError {

@@ -6,16 +6,7 @@ use board::Merge;
 use git::{AsyncGit, GitError};
 
 use super::{Examiner, VerifyError};
-
-#[derive(Debug)]
-pub(crate) enum MoveOutcome {
-    /// The target has the commit, and that was verified.
-    Moved,
-    /// The target is not what it was.
-    TargetChanged,
-    /// Uncommitted changes of the user are in the way.
-    LocalChanges { reason: String, files: Vec<String> },
-}
+use crate::upstream::{MoveOutcome, TargetMove};
 
 impl Examiner<'_> {
     /// Moves the target to a commit that has the work in it. `head` is the work's last commit, if that is known.
@@ -35,6 +26,10 @@ impl Examiner<'_> {
         let Some(head) = head else { return Ok(MoveOutcome::TargetChanged) };
         let intent = format!("update {} {commit}\nupdate {} {head}\n", refs.merged(), refs.merged_work());
         main.run_with(&["update-ref", "--stdin"], &intent).await?;
+        if let Some(upstream) = &self.host.upstream {
+            let moved = upstream.move_target(&self.target_move(target, commit)).await;
+            return moved.map_err(VerifyError::trouble);
+        }
         let moved = match self.checked_out().await? {
             Some(tree) => self.fast_forward(&tree, target, commit).await?,
             None => self.swap(target, commit).await?,
@@ -49,7 +44,12 @@ impl Examiner<'_> {
 
     /// What keeps the target from being moved to a commit, after that was tried and `files` were in the way; `None` if it is
     /// worth trying again. Nothing is changed.
-    pub(super) async fn still_waiting(&self, target: &str, commit: &str, files: &[String]) -> Option<Merge> {
+    pub(crate) async fn still_waiting(&self, target: &str, commit: &str, files: &[String]) -> Option<Merge> {
+        if let Some(upstream) = &self.host.upstream {
+            // As long as nobody answers, what was in the way still is.
+            let told = upstream.still_waiting(&self.target_move(target, commit), files).await;
+            return told.unwrap_or_else(|reason| Some(Merge::Waiting { reason, files: files.to_vec() }));
+        }
         let tree = self.checked_out().await.ok().flatten()?;
         let user = AsyncGit::from(git::Git::as_user(&tree));
         let now = local_changes(&user, target, commit).await.ok()?;
@@ -64,6 +64,12 @@ impl Examiner<'_> {
         let refused = user.run(&["read-tree", "--dry-run", "-m", "-u", target, commit]).await.err()?;
         let GitError::Failed { message, .. } = refused else { return None };
         Some(Merge::Waiting { reason: in_the_way(&tree, &now, &message), files: now })
+    }
+
+    fn target_move(&self, from: &str, to: &str) -> TargetMove {
+        let branch = self.order.settings.target_branch.clone();
+        let (session, generation) = (self.order.session, self.order.generation);
+        TargetMove { session, generation, branch, from: from.to_owned(), to: to.to_owned() }
     }
 
     /// The user's working tree that has the target checked out.

@@ -5,6 +5,8 @@
 mod candidate;
 mod checks;
 mod fetch;
+mod following;
+mod incoming;
 mod merge;
 mod quarantine;
 
@@ -25,7 +27,7 @@ use crate::workspace::{Workspace, WorkspaceError};
 
 pub(crate) use self::checks::{CheckRunner, Tested, outcome};
 pub(crate) use self::fetch::{Fetched, WorkspaceSandbox};
-pub(crate) use self::merge::MoveOutcome;
+pub use self::incoming::IncomingWork;
 
 /// How long git may take for one request in a workspace.
 const GIT_TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -42,6 +44,13 @@ pub enum VerifyError {
     Unreadable { workspace: PathBuf, reason: String },
     #[error("there is no branch {0} to merge into")]
     NoTarget(String),
+}
+
+impl VerifyError {
+    /// Trouble of our own: it is tried again, and charged to nobody.
+    fn trouble(message: impl Into<String>) -> Self {
+        Self::Io(std::io::Error::other(message.into()))
+    }
 }
 
 /// Finds out about the work of one session.
@@ -67,6 +76,7 @@ impl Examiner<'_> {
 
     /// The commit that the target is at.
     pub(crate) async fn target(&self) -> Result<String, VerifyError> {
+        self.host.follow(&self.order.settings.target_branch).await?;
         let missing = || VerifyError::NoTarget(self.order.settings.target_branch.clone());
         self.main().commit(&self.target_ref()).await.ok_or_else(missing)
     }

@@ -82,9 +82,18 @@ async fn run(failure: Failure) -> Result<(), RunnerError> {
     let project = "shop".parse().unwrap();
     let paths = RunnerPaths::new(home.path(), &project);
     let user = User { home: home.path().to_owned(), env: std::collections::BTreeMap::new() };
-    let host = RunnerHost { project, began: board::Timestamp(0), repository: home.path().to_owned(), paths, user };
+    let host = RunnerHost {
+        project,
+        began: board::Timestamp(0),
+        repository: home.path().to_owned(),
+        paths,
+        user,
+        upstream: None,
+    };
     let options = Options {
         max_parallel: Some(1),
+        has: board::RunnerOffer::default(),
+        shared_slots: None,
         disk_floor: 0,
         only: None,
         most_sessions: None,

@@ -1,0 +1,61 @@
+//! How does a server keep what agents on other hosts have printed? By position: a piece is taken where the last one ended.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use board::{Driver, SessionId};
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::caller::{Answer, InProject, Refused};
+use crate::protocol::{AnswerOutput, AnswerPiece};
+use crate::state::RunnerService;
+use crate::uploads::Session;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Piece {
+    at: u64,
+    /// What is kept is not what was printed, or what came between is gone: it begins again here.
+    #[serde(default)]
+    anew: bool,
+}
+
+/// Only whoever runs a session says what it has printed.
+fn check_owner(place: &InProject, session: SessionId) -> Result<(), Refused> {
+    let board = place.project.board();
+    let driver = board.session(session).ok().map(|session| &session.driver);
+    match driver {
+        Some(Driver::Runner { runner, .. }) if *runner == place.caller.runner => Ok(()),
+        Some(_) | None => {
+            let message = format!("{session} is not a session of this runner");
+            Err(Refused::new(StatusCode::FORBIDDEN, "not_allowed", message))
+        }
+    }
+}
+
+pub(crate) async fn piece(
+    place: InProject,
+    State(_): State<RunnerService>,
+    Path(Session { session, .. }): Path<Session>,
+    Query(Piece { at, anew }): Query<Piece>,
+    bytes: Bytes,
+) -> Answer<AnswerPiece> {
+    check_owner(&place, session)?;
+    if anew {
+        place.project.drop_output(session).await?;
+    }
+    let end = place.project.append_output(session, at, bytes.into()).await?;
+    Ok(Json(AnswerPiece { end }))
+}
+
+/// What is kept, to be compared with what was printed.
+pub(crate) async fn kept(
+    place: InProject,
+    State(_): State<RunnerService>,
+    Path(Session { session, .. }): Path<Session>,
+) -> Answer<AnswerOutput> {
+    check_owner(&place, session)?;
+    let page = place.project.output(session, 0, usize::MAX).await?;
+    let blake3 = blake3::hash(&page.bytes).to_hex().to_string();
+    Ok(Json(AnswerOutput { oldest: page.oldest, end: page.newest, blake3 }))
+}

@@ -15,12 +15,15 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
 use crate::connections::{Connections, Places};
 use crate::request_body::RequestBody;
+use crate::tls::{OverTls, Tls};
 
 /// Browsers know that every name below `localhost` is this machine.
 const OWN_NAME: &str = "saihai.localhost";
@@ -63,15 +66,20 @@ enum Listener {
     Unix { listener: UnixListener, path: PathBuf },
 }
 
-/// Either kind of connection.
+/// Any kind of connection.
 type Stream = Either<TcpStream, UnixStream>;
+type Secured = Either<Stream, Box<TlsStream<Stream>>>;
 
 /// A server that listens. It serves nobody before [`HttpServer::serve`].
 pub struct HttpServer {
     listener: Listener,
+    /// What it shows to those who come over TLS.
+    tls: Option<TlsAcceptor>,
     router: Router,
     /// The names under which it may be called.
     hosts: Vec<String>,
+    /// Those of them that its user has given it.
+    named: Vec<String>,
     shutdown: CancellationToken,
 }
 
@@ -96,7 +104,18 @@ impl HttpServer {
             }
         }
         let router = Router::new().route("/healthz", get(|| async { "ok\n" }));
-        Ok(Self { listener, router, hosts: allowed, shutdown })
+        Ok(Self { listener, tls: None, router, hosts: allowed, named: hosts.to_vec(), shutdown })
+    }
+
+    /// Speaks TLS, and nothing else.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls.0.into());
+        self
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
     }
 
     /// The names under which it may be called.
@@ -119,15 +138,20 @@ impl HttpServer {
     /// Where people reach it.
     pub fn url(&self) -> String {
         match &self.listener {
-            Listener::Tcp { address, .. } => format!("http://{address}"),
+            Listener::Tcp { address, .. } => format!("{}://{address}", self.scheme()),
             Listener::Unix { path, .. } => format!("unix:{}", path.display()),
         }
     }
 
     /// Where browsers reach it. On this machine by a name of its own: their cookies do not know ports, and would go
-    /// to every other server on 127.0.0.1 as well. `None` for a socket.
+    /// to every other server on 127.0.0.1 as well. With TLS by the first name that it was given, which its certificate may
+    /// be for. `None` for a socket.
     pub fn web_url(&self) -> Option<String> {
         match &self.listener {
+            Listener::Tcp { address, .. } if self.tls.is_some() => {
+                let name = self.named.first().cloned().unwrap_or_else(|| address.ip().to_string());
+                Some(format!("https://{name}:{}", address.port()))
+            }
             Listener::Tcp { address, .. } if address.ip().is_loopback() => {
                 Some(format!("http://{OWN_NAME}:{}", address.port()))
             }
@@ -139,7 +163,7 @@ impl HttpServer {
     /// Where agents reach it.
     pub fn mcp_url(&self) -> String {
         match &self.listener {
-            Listener::Tcp { address, .. } => format!("http://{address}/mcp"),
+            Listener::Tcp { address, .. } => format!("{}://{address}/mcp", self.scheme()),
             Listener::Unix { path, .. } => format!("unix:{}:/mcp", path.display()),
         }
     }
@@ -155,22 +179,29 @@ impl HttpServer {
                 () = self.shutdown.cancelled() => break,
             };
             let connection = connections.enter();
-            let (router, place) = (self.router.clone(), connection.clone());
+            let (router, place, over_tls) = (self.router.clone(), connection.clone(), self.tls.is_some());
             let service = service_fn(move |request: Request<Incoming>| {
                 let (mut router, place) = (router.clone(), place.clone());
                 async move {
                     let mut request = request.map(|body| RequestBody::new(body, place.clone()));
                     request.extensions_mut().insert(place.clone());
+                    if over_tls {
+                        request.extensions_mut().insert(OverTls);
+                    }
                     let response = router.call(request).await;
                     place.answering(false);
                     response
                 }
             });
-            let serving = served.watch(http.serve_connection(TokioIo::new(stream), service));
+            let (http, watcher, tls) = (http.clone(), served.watcher(), self.tls.clone());
             tokio::spawn(async move {
+                let serving = async {
+                    let Some(stream) = secure(stream, tls.as_ref()).await else { return };
+                    let _ = watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await;
+                };
                 // A connection that breaks off ends only itself.
                 tokio::select! {
-                    _ = serving => {}
+                    () = serving => {}
                     () = connection.closed() => {}
                 }
             });
@@ -180,6 +211,17 @@ impl HttpServer {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// The connection, encrypted if it has to be. `None` if the other side does not know how, or takes too long.
+async fn secure(stream: Stream, tls: Option<&TlsAcceptor>) -> Option<Secured> {
+    let Some(tls) = tls else { return Some(Either::Left(stream)) };
+    let secured = tokio::time::timeout(HEADER_TIME, tls.accept(stream)).await.ok()?;
+    secured
+        .inspect_err(|error| tracing::debug!(%error, "a connection without TLS"))
+        .ok()
+        .map(Box::new)
+        .map(Either::Right)
 }
 
 impl Listener {

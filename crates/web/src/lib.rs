@@ -108,7 +108,16 @@ pub async fn offer_login(
     let secret = NewSecret::generate("shl")?;
     let hash = token_hash(secret.reveal());
     let id = format!("tok_{}", &hash.0[..8]);
-    let new = NewToken { id, role, name, hash, used_as: TokenUse::Link, expires_at: Some(now + LINK), given_for: None };
+    let new = NewToken {
+        id,
+        role,
+        name,
+        hash,
+        used_as: TokenUse::Link,
+        expires_at: Some(now + LINK),
+        given_for: None,
+        labels: Vec::new(),
+    };
     installation.submit(by, board::InstallationCommand::CreateToken(new)).await?;
     Ok(secret)
 }
@@ -136,10 +145,21 @@ impl AppState {
         self.server.repository(id).unwrap_or_default()
     }
 
-    /// The runner of a project, as far as it can be seen from here.
-    async fn runner_view(&self, id: &ProjectId) -> Result<board::RunnerView, Problem> {
-        let id = id.clone();
-        self.with_local_files(move |local_files| local_files.runner(&id)).await
+    /// The runners of a project, here and on other hosts.
+    async fn runner_view(&self, person: &Person, id: &ProjectId) -> Result<board::RunnerView, Problem> {
+        self.server.runner_view(id).await.map_err(|error| person.problem(&error))
+    }
+
+    /// A piece of a session's output.
+    async fn session_output(
+        &self,
+        person: &Person,
+        id: &ProjectId,
+        session: board::SessionId,
+        from: server::LogFrom,
+        most: usize,
+    ) -> Result<Option<server::LogPage>, Problem> {
+        self.server.session_output(id, session, from, most).await.map_err(|error| person.problem(&error))
     }
 
     /// Looks at files or git, off the runtime.

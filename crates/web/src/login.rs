@@ -1,13 +1,14 @@
 //! How does a person log in? By a link that is good once, or with a token (W3).
 
 use askama::Template;
-use axum::Form;
 use axum::extract::{Query, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::{Extension, Form};
 use board::{Actor, InstallationCommand, Language, Role, Span, TokenUse};
 use control::{ControlError, NewSecret, token_hash};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
+use server::OverTls;
 
 use super::AppState;
 use super::assets::VERSION;
@@ -55,13 +56,20 @@ pub(super) async fn page(headers: HeaderMap, Query(shown): Query<Shown>) -> Resp
 }
 
 /// Gives the browser a token of its own for a link or a token.
-pub(super) async fn log_in(State(state): State<AppState>, headers: HeaderMap, Form(shown): Form<Shown>) -> Response {
+pub(super) async fn log_in(
+    State(state): State<AppState>,
+    over_tls: Option<Extension<OverTls>>,
+    headers: HeaderMap,
+    Form(shown): Form<Shown>,
+) -> Response {
     let language = language_of(&headers);
     let (status, problem) = match state.log_in(shown.code.as_deref().unwrap_or_default().trim(), language).await {
         Ok(secret) => {
             let age = LOGIN.0 / 1000;
             let name = cookie_name(&headers);
-            let cookie = format!("{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}", secret.reveal());
+            let secure = if over_tls.is_some() { "; Secure" } else { "" };
+            let secret = secret.reveal();
+            let cookie = format!("{name}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
             return ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response();
         }
         Err(problem) => (problem.http, format!("{} {}", problem.detail, problem.hint)),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use board::lifecycle::Move;
 use board::wire::{Project, TaskItem};
 use board::{
-    Board, Command, DependsOn, Destination, EventKind, NewTask, Party, Priority, RefusalReason, RunnerView, SessionId,
-    Status, Task, TaskId, TaskType, Timestamp, Tool, say_why,
+    Board, Command, DependsOn, Destination, EventKind, NewTask, Party, Priority, RefusalReason, SessionId, Status,
+    Task, TaskId, TaskType, Timestamp, Tool, say_why,
 };
 use control::{ControlError, Receipt};
 use schemars::JsonSchema;
@@ -134,8 +134,7 @@ impl ToolHandler for ExplainTask {
     async fn run(self, call: Call) -> Result<Explanation, ControlError> {
         let access = call.board_access().await?;
         let (board, now) = (access.board(), call.server().now());
-        let id = board.settings.id.clone();
-        let runner = with_local_files(&call, move |files| files.runner(&id)).await.unwrap_or(RunnerView::Unknown);
+        let runner = call.server().runner_view(&board.settings.id).await?;
         let why = board::why(board, self.task_id.0, now, &runner)?;
         let task = board.task(self.task_id.0)?;
         Ok(Explanation {
@@ -145,15 +144,6 @@ impl ToolHandler for ExplainTask {
             reasons: why.lines.iter().map(|line| say_why(line, task.id, board.settings.language)).collect(),
         })
     }
-}
-
-/// Reads what is on this machine, on a thread for that; `None` where this process cannot.
-pub(super) async fn with_local_files<T: Send + 'static>(
-    call: &Call,
-    look: impl FnOnce(&dyn LocalFiles) -> T + Send + 'static,
-) -> Option<T> {
-    let files = call.server().local_files()?;
-    tokio::task::spawn_blocking(move || look(&*files)).await.ok()
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -411,7 +401,7 @@ impl ToolHandler for ReviewTask {
             Decision::Approve => {
                 let (repository, board) = (repository(&call, &access), Arc::clone(access.board()));
                 let look = move |files: &dyn LocalFiles| files.is_merged(&repository, &board, &task);
-                let merged = with_local_files(&call, look).await.unwrap_or_default();
+                let merged = call.server().look(look).await.unwrap_or_default();
                 move_by(&access, id, Move::Finish, self.reason, merged).await
             }
             Decision::SendBack => {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use server::{LocalFiles, LogFrom};
 
-use super::directing::{bad, repository, with_local_files};
+use super::directing::{bad, repository};
 use super::tasks::shortened;
 use crate::arguments::TaskRef;
 use crate::call::Call;
@@ -52,7 +52,7 @@ impl ToolHandler for GetDiff {
         let (repository, board) = (repository(&call, &access), Arc::clone(access.board()));
         let task = board.task(self.task_id.0)?.clone();
         let look = move |files: &dyn LocalFiles| files.diff(&repository, &board, &task, LONGEST_DIFF);
-        let found = with_local_files(&call, look).await.flatten();
+        let found = call.server().look(look).await.flatten();
         let found = found.ok_or_else(|| bad(format!("there is no work on {} on this machine yet", self.task_id.0)))?;
         Ok(TaskDiff { text: found.text, cut: found.cut })
     }
@@ -102,9 +102,8 @@ impl ToolHandler for GetSessionLog {
         };
         board.session(session_id)?;
         let (project, limit) = (board.settings.id.clone(), self.limit.unwrap_or(LOG).clamp(1, LONGEST_LOG));
-        let look = move |files: &dyn LocalFiles| files.log(&project, session_id, LogFrom::Tail, limit);
-        let page = with_local_files(&call, look).await.flatten();
-        let page = page.ok_or_else(|| bad(format!("there is no log of {session_id} on this machine")))?;
+        let page = call.server().session_output(&project, session_id, LogFrom::Tail, limit).await?;
+        let page = page.ok_or_else(|| bad(format!("there is no log of {session_id}")))?;
         let text = String::from_utf8_lossy(&page.bytes).into_owned();
         Ok(SessionLog { session_id, text, cut: page.start > page.oldest })
     }

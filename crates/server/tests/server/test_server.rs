@@ -100,7 +100,7 @@ pub(crate) struct TestServer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tokens: BTreeMap<&'static str, String>,
     pub(crate) passkeys: BTreeMap<&'static str, String>,
-    state: Arc<ServerState>,
+    pub(crate) state: Arc<ServerState>,
     shutdown: CancellationToken,
     spawned: AtomicU64,
     dir: TempDir,

@@ -16,6 +16,7 @@ mod page;
 mod projects;
 mod queue;
 mod report;
+mod runners;
 mod sessions;
 mod tasks;
 mod tokens;
@@ -49,6 +50,7 @@ pub(super) fn router() -> (Router<AppState>, serde_json::Value) {
         .merge(memory::router())
         .merge(events::router())
         .merge(tokens::router())
+        .merge(runners::router())
         .routes(routes!(event_stream::events));
     let (router, document) = described.split_for_parts();
     (router.fallback(nothing_here).method_not_allowed_fallback(not_so), document::completed(document))

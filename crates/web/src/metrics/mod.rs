@@ -92,6 +92,10 @@ impl AppState {
             }
             metrics::gauge!("saihai_events", "project" => id.to_string()).set(board.seq as f64);
         }
+        for (label, demand) in self.server.demand().await.unwrap_or_default() {
+            metrics::gauge!("saihai_sessions_waiting", "label" => label.clone()).set(demand.waiting as f64);
+            metrics::gauge!("saihai_sessions_running", "label" => label).set(demand.running as f64);
+        }
         let mut counted = self.counted.clone();
         let caught_up = |counted: &Counted| heads.iter().all(|(id, head)| counted.get(id) >= Some(head));
         if tokio::time::timeout(CATCHING_UP, counted.wait_for(caught_up)).await.is_err() {

@@ -14,6 +14,7 @@ mod memory;
 mod parts;
 mod projects;
 mod queue;
+mod runners;
 mod sessions;
 mod settings;
 mod task;
@@ -32,6 +33,7 @@ pub(super) fn router() -> Router<AppState> {
     Router::new()
         .route("/", get(projects::root))
         .route("/projects", get(projects::projects))
+        .route("/runners", get(runners::runners))
         .route("/p/{project}", get(board::board))
         .route("/p/{project}/tasks/{task}", get(task::task))
         .route("/p/{project}/tasks/{task}/diff", get(task::diff))

@@ -98,8 +98,7 @@ pub(super) async fn session(
 ) -> Answer {
     let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let session = open.board.session(id).map_err(refused(&person))?;
-    let project_id = open.id.clone();
-    let read = state.with_local_files(move |local_files| local_files.log(&project_id, id, LogFrom::Tail, PAGE)).await;
+    let read = state.session_output(&person, &open.id, id, LogFrom::Tail, PAGE).await;
     let log = read.map_err(error_page(&person))?.map(|page| whole_lines(page, session.end.is_some()));
     let stop = board::Command::StopSession { session: id, restart: false };
     let may_stop = person.is_owner()
@@ -146,17 +145,13 @@ pub(super) async fn log(
 ) -> Result<Response, Problem> {
     let open = state.project(&person, &project).await?;
     let session = open.board.session(id).map_err(|refusal| Problem::refused(&refusal, person.language))?;
-    let (over, project_id) = (session.end.is_some(), open.id.clone());
+    let over = session.end.is_some();
     let from = piece.from.or(piece.until.map(|until| until.saturating_sub(PAGE as u64))).unwrap_or(0);
     let most = piece.until.map_or(PAGE, |until| usize::try_from(until.saturating_sub(from)).unwrap_or(PAGE).min(PAGE));
-    let read = state
-        .with_local_files(move |local_files| local_files.log(&project_id, id, LogFrom::Position(from), most))
-        .await?;
+    let read = state.session_output(&person, &open.id, id, LogFrom::Position(from), most).await?;
     let mut page = read.ok_or_else(|| {
-        let hint = person.say(
-            "Only sessions that ran on this machine have one.",
-            "このマシンで実行したセッションのみ記録があります。",
-        );
+        let hint = person
+            .say("Only sessions that a runner has started have one.", "ランナーが起動したセッションにだけあります。");
         Problem::not_found(person.say("There is no log.", "ログはありません。"), hint)
     })?;
     if let Some(until) = piece.until

@@ -175,7 +175,7 @@ pub(super) async fn task(
         .err()
         .map(|refusal| (refusal.message(language), refusal.hint(language, board::Audience::Person)));
     let read_only = refusal.filter(|_| person.is_owner());
-    let runner = state.runner_view(&open.id).await.map_err(error_page(&person))?;
+    let runner = state.runner_view(&person, &open.id).await.map_err(error_page(&person))?;
     let explained = why(board, id, now, &runner).map_err(refused(&person))?;
     let mut above: Vec<_> = board.ancestors(task).map(|task| TaskLink::of(task, language)).collect();
     above.reverse();

@@ -100,6 +100,14 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
     match (method, inside) {
         ("GET", None) if path == "/events" => Vec::new(),
         ("GET", None) if matches!(path, "/me" | "/projects" | "/tokens") => outside(path, Value::Null, 200),
+        ("GET", None) if path == "/runners" => {
+            let heartbeat = control::RunnerHeartbeat { name: "build-1".into(), ..Default::default() };
+            server.state.control().hear_runner(&"tok_runner".parse().unwrap(), &heartbeat).await.unwrap();
+            outside(path, Value::Null, 200)
+        }
+        ("POST", None) if path == "/runners/{runner}/drain" => outside("/runners/tok_runner/drain", Value::Null, 204),
+        ("POST", None) if path == "/runners/{runner}/resume" => outside("/runners/tok_runner/resume", Value::Null, 204),
+        ("DELETE", None) if path == "/runners/{runner}" => outside("/runners/tok_runner", Value::Null, 200),
         ("POST", None) if path == "/tokens" => outside(path, json!({ "role": "viewer", "name": "ann" }), 201),
         ("POST", None) if path == "/logins" => outside(path, json!({ "role": "owner" }), 201),
         ("DELETE", None) if path == "/tokens/{token}" => outside("/tokens/tok_runner", Value::Null, 204),
@@ -194,6 +202,7 @@ fn some_request(path: &str) -> String {
     path.replace("{move}", "start")
         .replace("{path}", "style.md")
         .replace("{token}", "tok_runner")
+        .replace("{runner}", "tok_runner")
         .replace("{number}", "7")
 }
 

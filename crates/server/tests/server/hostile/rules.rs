@@ -279,6 +279,9 @@ impl Scene<'_> {
             | EventKind::SessionClaimed { .. }
             | EventKind::SessionRunning { .. }
             | EventKind::LeasesRenewed { .. }
+            | EventKind::SessionsTakenOver { .. }
+            | EventKind::MergeTurnTaken { .. }
+            | EventKind::MergeTurnEnded { .. }
             | EventKind::UsageReported { .. }
             | EventKind::StopRequested { .. }
             | EventKind::ProcessEnded { .. }

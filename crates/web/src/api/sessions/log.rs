@@ -64,17 +64,16 @@ pub(super) async fn log(
     let open = state.project(&person, &project).await?;
     let known = open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
     let goes_on = known.end.is_none();
-    let id = open.id.clone();
-    let page = state.with_local_files(move |local_files| local_files.log(&id, session, from, limit)).await?;
+    let page = state.session_output(&person, &open.id, session, from, limit).await?;
     let mut page = page.ok_or_else(|| {
         Problem::not_found(
             match person.language {
-                board::Language::En => format!("There is no log of {session} on this machine."),
-                board::Language::Ja => format!("{session} のログはこのマシンにありません。"),
+                board::Language::En => format!("There is no log of {session}."),
+                board::Language::Ja => format!("{session} のログはありません。"),
             },
             person.say(
-                "Only sessions that `saihai up` started here have one; gc removes old ones.",
-                "ここで `saihai up` が起動したセッションにだけあります。古いものは gc が削除します。",
+                "Sessions that a runner has started have one; gc removes old ones.",
+                "ランナーが起動したセッションにだけあります。古いものは gc が削除します。",
             ),
         )
     })?;

@@ -101,7 +101,7 @@ pub(super) async fn why(
     _: Query<NoQuery>,
 ) -> Result<Json<Why>, Problem> {
     let open = state.project(&person, &project).await?;
-    let runner = state.runner_view(&open.id).await?;
+    let runner = state.runner_view(&person, &open.id).await?;
     let why = board::why(&open.board, task, open.now, &runner).map_err(|refusal| person.refused(&refusal))?;
     let task = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     Ok(Json(Why {

@@ -113,7 +113,7 @@ impl Context {
     }
 
     /// The home holds the agents' output and every hash, so only its owner may read it.
-    fn make_home(&self) -> Result<(), Failure> {
+    pub(crate) fn make_home(&self) -> Result<(), Failure> {
         use std::os::unix::fs::DirBuilderExt as _;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.home).map_err(|error| {
             let home = self.home.display();

@@ -127,6 +127,11 @@ pub(crate) async fn print_events(
     }
 }
 
+/// What is told besides events, in one line.
+pub(crate) fn say_notice(notice: &Notice, language: Language) -> String {
+    notice_line(notice, language).text
+}
+
 fn notice_line(notice: &Notice, language: Language) -> EventLine {
     let (tone, text) = match notice {
         Notice::DiskFull { free, floor } => {

@@ -5,6 +5,7 @@ mod general;
 mod log;
 mod memory;
 mod project;
+mod runner;
 mod running;
 mod session;
 mod task;
@@ -16,9 +17,10 @@ use clap::{Arg, ArgAction, Command};
 /// English texts, as they stand beside the commands and options, with their Japanese.
 type Texts = &'static [(&'static str, &'static str)];
 
-const TEXTS: [Texts; 9] = [
+const TEXTS: [Texts; 10] = [
     general::TEXTS,
     running::TEXTS,
+    runner::TEXTS,
     project::TEXTS,
     agent::TEXTS,
     task::TEXTS,

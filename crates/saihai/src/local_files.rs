@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Board, ProjectId, RunnerView, SessionId, Task, TaskId, WorkspaceFacts, clean};
+use board::{Board, ProjectId, RunnerView, SessionId, Task, TaskId, WorkspaceFacts};
 use git::merged;
 use git::{Git, RefNamespace, TaskRefs, branch_ref};
 use runner::shim::SessionLog;
@@ -78,17 +78,6 @@ pub(crate) fn workspace_of(home: &Path, repository: &Path, board: &Board, task: 
     tree.is_dir().then_some(tree)
 }
 
-/// The last lines that a session's process has printed, without control characters.
-pub(crate) fn last_lines(home: &Path, project: &ProjectId, session: SessionId) -> Vec<String> {
-    const BYTES: usize = 4096;
-    const LINES: usize = 5;
-    let run = RunnerPaths::new(home, project).session(session);
-    let text = if run.exists() { SessionLog::of(&run).tail(BYTES).bytes } else { Vec::new() };
-    let text = clean(&String::from_utf8_lossy(&text));
-    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
-}
-
 /// The runner of a project on this machine. It holds a lock as long as it runs, and leaves a note of how it stands.
 pub(crate) fn runner_view(paths: &RunnerPaths) -> RunnerView {
     let Ok(lock) = std::fs::File::open(paths.lock()) else { return RunnerView::Missing };
@@ -96,7 +85,7 @@ pub(crate) fn runner_view(paths: &RunnerPaths) -> RunnerView {
         return RunnerView::Missing;
     }
     let status = std::fs::read(paths.status()).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    status.map_or(RunnerView::Unknown, RunnerView::Present)
+    status.map_or(RunnerView::Unknown, |status| RunnerView::Present(vec![status]))
 }
 
 fn refs_of(board: &Board, task: &Task) -> TaskRefs {

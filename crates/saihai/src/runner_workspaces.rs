@@ -25,6 +25,8 @@ impl WorkspaceProvider for RunnerWorkspaces {
         let worker = session.task().filter(|_| agent.spec.hierarchy == Hierarchy::Worker);
         let tree = |task| self.runner.task_tree(task, board.settings.isolation);
         match (&session.driver, worker) {
+            // It works on that host.
+            (Driver::Runner { runner, .. }, _) if runner.is_on_another_host() => None,
             (Driver::Runner { .. }, Some(task)) => Some(tree(task)),
             (Driver::Runner { .. }, None) => Some(self.runner.view_tree(session.id)),
             (Driver::Attached, Some(task)) => {

@@ -1,10 +1,11 @@
 //! What runs in the process of `saihai up`? The server and the runner of a project.
 
 use std::fs::File;
+use std::path::Path;
 
 use std::sync::Arc;
 
-use board::{Event, Language, RunnerId, Sandbox, Seq, TaskId};
+use board::{Event, Language, RunnerId, RunnerOffer, Sandbox, Seq, TaskId};
 use control::{Control, Follower, LocalDispatch, NewSecret, Project};
 use mcp::Mcp;
 use runner::{AtShutdown, Notice, Options, Runner, RunnerHost, RunnerPaths};
@@ -38,6 +39,8 @@ pub(crate) struct UpOptions {
     pub(crate) disk_floor: Option<u64>,
     pub(crate) only: Option<TaskId>,
     pub(crate) most_sessions: Option<usize>,
+    /// What agents may ask for with `runs_on`.
+    pub(crate) labels: Vec<String>,
     /// Also end the agents when it ends.
     pub(crate) stop_agents: bool,
 }
@@ -108,14 +111,27 @@ impl UpProcess {
         let server = ServerState::open(control, CancellationToken::new()).await.map_err(failed)?;
         let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
         let http_server = listen(context, &server, &paths, &options).await?;
-        let http_server = with_routes(http_server, &server, &web);
+        let http_server = with_routes(http_server, &server, &web, &context.home);
         let _ = std::fs::write(paths.address(), http_server.url());
         let registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
-        let host =
-            RunnerHost { project: id, began: project.board().began, repository: path, paths, user: current_user() };
-        let dispatch = Arc::new(LocalDispatch::new(project.clone(), runner_id(context)?));
+        let host = RunnerHost {
+            project: id,
+            began: project.board().began,
+            repository: path,
+            paths,
+            user: current_user(),
+            upstream: None,
+        };
+        let has = RunnerOffer { labels: options.labels, ..RunnerOffer::default() };
+        let dispatch = Arc::new(
+            LocalDispatch::new(project.clone(), runner_id(context)?)
+                .offering(has.clone())
+                .knowing(server.installation().clone()),
+        );
         let runner_options = Options {
             max_parallel: options.max_parallel,
+            has,
+            shared_slots: None,
             disk_floor: options.disk_floor.unwrap_or(Options::DISK_FLOOR),
             only: options.only,
             most_sessions: options.most_sessions,
@@ -223,7 +239,7 @@ pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> R
 
 /// Agents and checks must be confined as the project wants it. Where the system cannot, that is said before anything starts
 /// (R13).
-async fn try_sandbox(context: &Context, wanted: Sandbox) -> Result<(), Failure> {
+pub(crate) async fn try_sandbox(context: &Context, wanted: Sandbox) -> Result<(), Failure> {
     let missing: Vec<_> = match wanted {
         Sandbox::Off => Vec::new(),
         Sandbox::Strict | Sandbox::BestEffort => {
@@ -255,7 +271,7 @@ async fn try_sandbox(context: &Context, wanted: Sandbox) -> Result<(), Failure> 
 }
 
 /// Only one runner may run a project: two would take over each other's agents.
-async fn acquire_runner_lock(context: &Context, paths: &RunnerPaths) -> Result<File, Failure> {
+pub(crate) async fn acquire_runner_lock(context: &Context, paths: &RunnerPaths) -> Result<File, Failure> {
     // People allow their own clients to work there before the first workspace is made (S7).
     let taken = std::fs::create_dir_all(paths.workspaces())
         .and_then(|()| File::options().create(true).append(true).open(paths.lock()));
@@ -352,9 +368,10 @@ async fn listen(
     }
 }
 
-/// Agents and people are served on the same address.
-pub(crate) fn with_routes(http_server: HttpServer, server: &Arc<ServerState>, web: &Web) -> HttpServer {
+/// Agents, people and runners on other hosts are served on the same address.
+pub(crate) fn with_routes(http_server: HttpServer, server: &Arc<ServerState>, web: &Web, home: &Path) -> HttpServer {
+    let runners = remote::router(Arc::clone(server), home.to_owned());
     let agents = mcp::router(Mcp::new(Arc::clone(server)), &http_server);
     let people = web.router(http_server.hosts());
-    http_server.with(agents).with(people)
+    http_server.with(agents).with(people).with(runners)
 }

@@ -36,7 +36,7 @@ impl Gc {
         let paths = RunnerPaths::new(&context.home, &opened.id);
         let board = opened.board();
         let (project, repository) = (opened.id.clone(), opened.path.clone());
-        let host = RunnerHost { project, began: board.began, repository, paths, user: current_user() };
+        let host = RunnerHost { project, began: board.began, repository, paths, user: current_user(), upstream: None };
         let inventory = Inventory::from(&*board);
         let found = find(&host, &inventory, opened.now()).await;
         let removals = found.iter().filter(|found| found.remove).count();

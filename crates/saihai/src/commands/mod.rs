@@ -15,6 +15,7 @@ mod memory;
 mod message;
 mod project;
 mod report;
+mod runner;
 pub(crate) mod serve;
 mod session;
 mod store;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Init(init::Init),
     Up(up::Up),
     Serve(serve::Serve),
+    Runner(runner::Runner),
     Login(login::Login),
     Mcp(mcp::Mcp),
     /// Projects of this installation
@@ -76,6 +78,9 @@ pub(crate) enum Command {
 impl Command {
     /// Does the command keep running, instead of answering once?
     pub(crate) fn is_long_running(&self) -> bool {
+        if let Self::Runner(runner) = self {
+            return runner.is_long_running();
+        }
         matches!(self, Self::Demo(_) | Self::Up(_) | Self::Worker(_) | Self::Serve(_) | Self::Mcp(_) | Self::Chat(_))
     }
 }
@@ -86,6 +91,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<(), Failu
         Command::Init(init) => init.run(context).await,
         Command::Up(up) => up.run(context).await,
         Command::Serve(serve) => serve.run(context).await,
+        Command::Runner(runner) => runner::run(context, runner).await,
         Command::Login(login) => login.run(context).await,
         Command::Mcp(mcp) => mcp.run(context).await,
         Command::Project(command) => project::run(context, command).await,

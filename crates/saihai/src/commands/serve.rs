@@ -1,11 +1,12 @@
 //! `saihai serve`
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use board::Language;
 use clap::Args;
 use control::ProcessLifetime;
-use server::{HttpServer, Listen, ListenError, ServerState};
+use server::{HttpServer, Listen, ListenError, ServerState, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use web::Web;
@@ -25,7 +26,8 @@ const SHUTDOWN_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Agents reach it at http://ADDR/mcp. It starts no agents; it answers the agents of every project of
-this installation. Clients on other machines must use a name that --allow-host permits.
+this installation, and `saihai runner` on other hosts. Clients on other machines must use a name
+that --allow-host permits; give them TLS with --tls-cert and --tls-key, or a proxy that has it.
 
 Attach an agent by hand:
   saihai agent passkey coder
@@ -38,10 +40,17 @@ pub(crate) struct Serve {
     /// Another name under which clients may reach it; can be given several times
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
+    /// Speak TLS with this certificate and its chain (PEM); read again when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
 }
 
 impl Serve {
     pub(crate) async fn run(self, context: &Context) -> Result<(), Failure> {
+        let tls = self.tls(context)?;
         let control = context.control(ProcessLifetime::LongLived).await?;
         let failed = |error| Failure::control(error, context.language());
         open_all_projects(&control, context).await?;
@@ -49,8 +58,12 @@ impl Serve {
         let shutdown = server.shutdown().clone();
         let http_server = HttpServer::bind(shutdown.clone(), &self.listen, &self.allow_host).await;
         let web = Web::new(Arc::clone(&server), Arc::new(LocalFilesOnDisk { home: context.home.clone() }));
-        let http_server =
-            with_routes(http_server.map_err(|error| cannot_listen(&error, context.language()))?, &server, &web);
+        let http_server = http_server.map_err(|error| cannot_listen(&error, context.language()))?;
+        let http_server = match tls {
+            Some(tls) => http_server.with_tls(tls),
+            None => http_server,
+        };
+        let http_server = with_routes(http_server, &server, &web, &context.home);
         let _registration = http_server.web_url().and_then(|url| ServerRegistration::register(&context.home, &url));
         let signal = shutdown_signal();
         let mcp_url = http_server.mcp_url();
@@ -75,6 +88,21 @@ impl Serve {
         }
         server.close().await;
         Ok(())
+    }
+}
+
+impl Serve {
+    fn tls(&self, context: &Context) -> Result<Option<Tls>, Failure> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        Tls::read(certificate, key).map(Some).map_err(|error| {
+            Failure::bad_argument(
+                error.to_string(),
+                context.say(
+                    "Give --tls-cert the certificate with its chain and --tls-key its key, both as PEM.",
+                    "--tls-cert に証明書（中間証明書を含む）、--tls-key にその鍵を PEM 形式で指定してください。",
+                ),
+            )
+        })
     }
 }
 

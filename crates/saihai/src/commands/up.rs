@@ -35,6 +35,9 @@ pub(crate) struct Up {
     /// How many agents run at once [default: `max_parallel` of the project, else the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_parallel: Option<u32>,
+    /// What this machine has for agents that ask for it with `runs_on`
+    #[arg(long, value_name = "LABELS", value_delimiter = ',')]
+    labels: Vec<String>,
     /// Start nothing while less than this many MiB are free on the disk
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     min_free_disk: u64,
@@ -78,6 +81,7 @@ impl Up {
             disk_floor: Some(self.min_free_disk << 20),
             only: None,
             most_sessions: None,
+            labels: self.labels,
             stop_agents: self.stop_agents,
         };
         let id = opened.id.clone();

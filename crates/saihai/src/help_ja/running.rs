@@ -75,17 +75,28 @@ Ctrl-C か SIGTERM で終了します。エージェントは動き続け、次�
     ),
     ("Also end the agents when it ends", "終了時にエージェントも終了させます"),
     ("End when nothing runs and nothing can start", "何も動いておらず、何も開始できなくなったら終了します"),
+    (
+        "Speak TLS with this certificate and its chain (PEM); read again when it changes",
+        "この証明書（中間証明書を含む PEM）で TLS を使います。変更されると読み直します",
+    ),
+    ("The certificate's key (PEM)", "証明書の鍵（PEM）"),
+    (
+        "What this machine has for agents that ask for it with `runs_on`",
+        "`runs_on` で求めるエージェントのために、このマシンが備えるもの",
+    ),
     ("Serve the board to agents over MCP", "エージェントに MCP でボードを提供します"),
     (
         r#"Agents reach it at http://ADDR/mcp. It starts no agents; it answers the agents of every project of
-this installation. Clients on other machines must use a name that --allow-host permits.
+this installation, and `saihai runner` on other hosts. Clients on other machines must use a name
+that --allow-host permits; give them TLS with --tls-cert and --tls-key, or a proxy that has it.
 
 Attach an agent by hand:
   saihai agent passkey coder
   claude mcp add --transport http saihai http://127.0.0.1:4700/mcp \
     --header "Authorization: Bearer PASSKEY""#,
         r#"エージェントは http://ADDR/mcp に接続します。エージェントは起動せず、このインストールの全プロジェクト
-のエージェントに応答します。他のマシンのクライアントは --allow-host で許可した名前を使います。
+のエージェントと、他のホストの `saihai runner` に応答します。他のマシンのクライアントは --allow-host で
+許可した名前を使います。TLS は --tls-cert と --tls-key、または TLS 対応のプロキシーで有効にします。
 
 エージェントを手動で接続するには:
   saihai agent passkey coder

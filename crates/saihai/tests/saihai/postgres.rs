@@ -1,70 +1,16 @@
 //! Does everything work on PostgreSQL, under several servers, and does an installation get there and back?
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use store::contract::postgres::Schema;
-use testkit::mcp::Client;
 
 use crate::runner::{Team, Up};
+use crate::server::Server;
 use crate::world::{World, column};
 
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
-
-/// One of several equal servers, killed when it is dropped.
-struct Server {
-    process: Child,
-    ready: Value,
-}
-
-impl Server {
-    fn start(world: &World) -> Self {
-        let mut command = world.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { process, ready: serde_json::from_str(&line).unwrap() }
-    }
-
-    fn url(&self) -> &str {
-        self.ready["url"].as_str().unwrap()
-    }
-
-    /// An agent's client with its passkey.
-    fn client(&self) -> Client {
-        Client::http(self.ready["mcp_url"].as_str().unwrap(), None)
-    }
-
-    /// What a request is answered with.
-    fn ask(&self, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let address = self.url().strip_prefix("http://").unwrap().trim_end_matches('/');
-        let port = address.rsplit_once(':').unwrap().1;
-        let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        write!(
-            stream,
-            "{method} /api/v1{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let json = body.find('{').map(|from| body[from..=body.rfind('}').unwrap()].to_owned());
-        (status, json.map_or(Value::Null, |json| serde_json::from_str(&json).unwrap()))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// E2, E3, E9: servers on one database are equal. What one was told the other knows at once: tokens, tasks, sessions of
 /// agents; and it goes on when the first one is killed.
@@ -102,7 +48,7 @@ async fn servers_are_equal_and_replaceable() {
     going.must("report_model", with(json!({ "provider": "me", "model_id": "me" }))).await;
     assert_eq!(begun.must("get_next_action", with(json!({}))).await["action"], "get_task");
     let mut one = one;
-    one.process.kill().unwrap();
+    one.kill();
     going.must("get_my_task", with(json!({}))).await;
     going.must("report_completed", with(json!({ "result": "success", "summary": "written" }))).await;
     going.must("logout", with(json!({}))).await;
@@ -124,8 +70,8 @@ async fn events_reach_the_streams_of_other_servers() {
     let world = World::with_store(Some(schema.url()));
     let server = Server::start(&world);
     let token = world.ok(&["token", "create", "--role", "viewer", "--quiet"]);
-    let port = server.url().trim_end_matches('/').rsplit_once(':').unwrap().1.to_owned();
-    let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    let port = server.port;
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(WAIT_LIMIT)).unwrap();
     write!(
         stream,

@@ -60,6 +60,7 @@ impl Show {
                         format!("{} ({}){left}", clean(&spec.name), spec.id),
                         line("rank", "階層", format!("{}{}", spec.hierarchy, manager.unwrap_or_default())),
                         line("skills", "スキル", list(spec.skills.clone())),
+                        line("runs on", "実行場所", list(spec.runs_on.clone())),
                         line(
                             "client",
                             "クライアント",

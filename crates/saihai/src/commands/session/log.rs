@@ -1,21 +1,28 @@
 //! `saihai session log`
 
 use std::io::{IsTerminal as _, Write as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use board::SessionId;
 use clap::Args;
 use control::ProcessLifetime;
-use runner::RunnerPaths;
-use runner::shim::{LogChunk, SessionLog};
+use runner::shim::LogChunk;
 use serde_json::json;
 
 use crate::context::{Context, OpenProject};
 use crate::failure::{CliExit, Failure};
+use crate::session_output::SessionOutput;
 use crate::show::{Format, clean};
 
 /// How many bytes are read at once.
 const PAGE_BYTES: usize = 256 * 1024;
+
+/// How often it is looked for more.
+const LOOK_HERE: Duration = Duration::from_millis(100);
+const LOOK_IN_STORE: Duration = Duration::from_millis(500);
+
+/// How long after a session's end its runner on another host may still send what it has printed.
+const SENT_AFTER_END: Duration = Duration::from_secs(5);
 
 /// Show what a session's process has printed
 #[derive(Debug, Args)]
@@ -39,38 +46,31 @@ impl Log {
         let opened = context.open_for(lifetime).await?;
         let id = self.id;
         opened.board().session(id).map_err(|refusal| opened.refusal(refusal))?;
-        let run = RunnerPaths::new(&context.home, &opened.id).session(id);
-        if !run.exists() {
+        let Some(output) = SessionOutput::find(&context.home, &opened.project, id).await? else {
             return Err(Failure::new(
                 CliExit::NotFound,
                 "not_found",
+                opened.say(format!("There is no log of {id}."), format!("{id} のログはありません。")),
                 opened.say(
-                    format!("There is no log of {id} on this machine."),
-                    format!("{id} のログはこのマシンにありません。"),
-                ),
-                opened.say(
-                    "Only sessions that `saihai up` started here have one; `saihai gc` removes old ones.",
-                    "ログがあるのは、ここで `saihai up` が起動したセッションだけです。古いログは `saihai gc` が削除します。",
+                    "Sessions that a runner has started have one; `saihai gc` removes old ones.",
+                    "ログがあるのは、ランナーが起動したセッションだけです。古いログは `saihai gc` が削除します。",
                 ),
             ));
-        }
-        let log = SessionLog::of(&run);
+        };
+        let page = self.requested_page(output.tail(usize::MAX / 2).await?);
         if context.format == Format::Json && !self.follow {
-            let page = self.requested_page(&log);
             let text = String::from_utf8_lossy(&page.bytes);
             let json = json!({ "id": id, "start": page.start, "end": page.end(), "text": text });
             return context.format.print(&json, Vec::new, String::new);
         }
-        let page = self.requested_page(&log);
         print_output(&page.bytes);
         if self.follow {
-            follow(&opened, &log, id, page.end()).await;
+            follow(&opened, &output, id, page.end()).await?;
         }
         Ok(())
     }
 
-    fn requested_page(&self, log: &SessionLog) -> LogChunk {
-        let mut page = log.tail(usize::MAX / 2);
+    fn requested_page(&self, mut page: LogChunk) -> LogChunk {
         if let Some(lines) = self.lines {
             let ends = page.bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
             // The last line ends the text.
@@ -84,19 +84,25 @@ impl Log {
 }
 
 /// Prints until the session is over and its log is read to the end.
-async fn follow(opened: &OpenProject, log: &SessionLog, id: SessionId, mut from: u64) {
+async fn follow(opened: &OpenProject, output: &SessionOutput<'_>, id: SessionId, mut from: u64) -> Result<(), Failure> {
+    let mut over_since = None;
     loop {
-        let over = opened.board().session(id).is_ok_and(|session| session.end.is_some());
-        match log.read(from, PAGE_BYTES) {
-            Ok(page) if !page.bytes.is_empty() => {
-                from = page.end();
-                if !print_output(&page.bytes) {
-                    return;
-                }
-            }
-            Ok(_) | Err(_) if over => return,
-            Ok(_) | Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        if over_since.is_none() && opened.board().session(id).is_ok_and(|session| session.end.is_some()) {
+            over_since = Some(Instant::now());
         }
+        let page = output.read_on(from, PAGE_BYTES).await?;
+        if !page.bytes.is_empty() {
+            from = page.end();
+            if !print_output(&page.bytes) {
+                return Ok(());
+            }
+            continue;
+        }
+        let more = if output.is_sent() { SENT_AFTER_END } else { Duration::ZERO };
+        if over_since.is_some_and(|since| since.elapsed() >= more) {
+            return Ok(());
+        }
+        tokio::time::sleep(if output.is_sent() { LOOK_IN_STORE } else { LOOK_HERE }).await;
     }
 }
 

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::local_files::{last_lines, workspace_of};
+use crate::local_files::workspace_of;
+use crate::session_output::last_lines;
 use crate::show::{field, indented, local_time, or_dash};
 
 /// Show the facts of one session
@@ -41,7 +42,7 @@ impl Show {
         let view = &detail.session;
         let path = view.task_id.and_then(|task| workspace_of(&context.home, &opened.path, &board, task));
         let badly = session.end.as_ref().is_some_and(|end| end.reason != EndReason::Exited || end.exit_code != Some(0));
-        let log = if badly { last_lines(&context.home, &opened.id, self.id) } else { Vec::new() };
+        let log = if badly { last_lines(&context.home, &opened.project, self.id).await? } else { Vec::new() };
         let shown = ShownSession { detail: &detail, path: path.as_deref(), last_lines: &log };
         context.format.print(
             &shown,

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::local_files::{last_lines, runner_view};
+use crate::local_files::runner_view;
+use crate::session_output::last_lines;
 use crate::show::clean;
 
 /// Explain why a task is (not) running, what must happen, and who must do it
@@ -21,7 +22,10 @@ impl Why {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let opened = context.open().await?;
         let board = opened.board();
-        let runner = runner_view(&RunnerPaths::new(&context.home, &opened.id));
+        let installation = context.installation(&opened.control).await?.state();
+        let elsewhere =
+            opened.control.runners_of(&installation, &opened.id).await.map_err(|error| opened.failure(error))?;
+        let runner = runner_view(&RunnerPaths::new(&context.home, &opened.id)).and(elsewhere);
         let why = board::why(&board, self.id, opened.now(), &runner).map_err(|refusal| opened.refusal(refusal))?;
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let lines: Vec<_> = why.lines.iter().map(|line| say_why(line, self.id, opened.language)).collect();
@@ -29,7 +33,10 @@ impl Why {
             Line::LastSession { session, .. } => Some(*session),
             _ => None,
         });
-        let log = ended_badly.map(|session| last_lines(&context.home, &opened.id, session)).unwrap_or_default();
+        let log = match ended_badly {
+            Some(session) => last_lines(&context.home, &opened.project, session).await?,
+            None => Vec::new(),
+        };
         let left = left(&board, task);
         let json = json!({
             "id": self.id, "status": why.status, "mover": board.mover(task).to_string(), "reasons": lines, "left": left, "last_lines": log,

@@ -20,6 +20,9 @@ pub(crate) struct Create {
     /// The holder's name, for the list
     #[arg(long, default_value = "")]
     name: String,
+    /// What a runner may offer to agents that ask for it with `runs_on` [default: whatever it has]
+    #[arg(long, value_name = "LABELS", value_delimiter = ',')]
+    labels: Vec<String>,
 }
 
 impl Create {
@@ -38,10 +41,21 @@ impl Create {
         let secret = NewSecret::generate("sht").map_err(failed)?;
         let hash = token_hash(secret.reveal());
         let id = format!("tok_{}", &hash.0[..8]);
-        let new = NewToken::bearer(id.clone(), self.role, self.name.clone(), hash);
+        if !self.labels.is_empty() && self.role != Role::Runner {
+            return Err(Failure::bad_argument(
+                context.say("Only a runner's token has labels.", "ラベルを付けられるのはランナーのトークンだけです。"),
+                context.say(
+                    "Leave --labels out, or give --role runner.",
+                    "--labels を外すか、--role runner を指定してください。",
+                ),
+            ));
+        }
+        let bearer = NewToken::bearer(id.clone(), self.role, self.name.clone(), hash);
+        let new = NewToken { labels: self.labels.clone(), ..bearer };
         let create = InstallationCommand::CreateToken(new);
         installation.submit(owner(), create).await.map_err(|error| Failure::control(error, context.language()))?;
-        let json = json!({ "token": secret.reveal(), "id": id, "role": self.role, "name": self.name });
+        let json =
+            json!({ "token": secret.reveal(), "id": id, "role": self.role, "name": self.name, "labels": self.labels });
         context.format.print(
             &json,
             || vec![secret.reveal().to_owned()],

@@ -143,6 +143,11 @@ impl Team {
         Up::start(self, &[])
     }
 
+    /// The board as it is now.
+    pub(crate) fn board(&self) -> std::sync::Arc<Board> {
+        self.follower.board()
+    }
+
     /// A task as `task show` prints it.
     pub(crate) fn task(&self, id: &str) -> Value {
         task_json(&self.follower.board(), id).unwrap()

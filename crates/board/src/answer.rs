@@ -80,7 +80,7 @@ impl Answer {
     pub fn with_comments(self, before: &Board, session: SessionId) -> Self {
         let Ok(session) = before.session(session) else { return self };
         let task = session.task().and_then(|id| before.tasks.get(&id));
-        let comments = task.into_iter().flat_map(|task| comments::unread(session, task)).map(CommentText::from);
+        let comments = task.into_iter().flat_map(|task| comments::unread(before, session, task)).map(CommentText::from);
         Self { comments: comments.collect(), ..self }
     }
 }
@@ -161,7 +161,7 @@ impl LegalCalls<'_> {
     fn is_open(&self, tool: Tool, action: NextAction) -> bool {
         match example_calls(self.board, self.session, self.task, tool, action) {
             Some(calls) => {
-                calls.iter().any(|call| self.accepted(self.board, call)) || self.open_after_assigning(tool, action)
+                calls.iter().any(|call| self.accepted(self.board, call)) || self.open_afterwards(tool, action)
             }
             None => true,
         }
@@ -171,20 +171,23 @@ impl LegalCalls<'_> {
         admit(board, &Actor::Session(self.session.id), command, self.now).is_ok()
     }
 
-    /// Starting may need assigning first, which the same instruction asks for.
-    fn open_after_assigning(&self, tool: Tool, action: NextAction) -> bool {
-        if tool != Tool::UpdateTaskStatus || action != NextAction::Start {
-            return false;
-        }
-        let assigning = example_calls(self.board, self.session, self.task, Tool::AssignTask, action);
-        assigning.into_iter().flatten().any(|assign| {
-            let Ok(events) = admit(self.board, &Actor::Session(self.session.id), &assign, self.now) else {
+    /// Some calls of an instruction are open once another of it was made: what is unassigned cannot be started, and what
+    /// was not read asks for no work yet.
+    fn open_afterwards(&self, tool: Tool, action: NextAction) -> bool {
+        let first = match (tool, action) {
+            (Tool::UpdateTaskStatus, NextAction::Start) => Tool::AssignTask,
+            (Tool::CreateTask, NextAction::GetPendingMessages) => Tool::GetPendingMessages,
+            _ => return false,
+        };
+        let before = example_calls(self.board, self.session, self.task, first, action);
+        before.into_iter().flatten().any(|call| {
+            let Ok(events) = admit(self.board, &Actor::Session(self.session.id), &call, self.now) else {
                 return false;
             };
             let mut board = self.board.clone();
             events.iter().for_each(|event| apply(&mut board, event));
-            let starting = example_calls(&board, self.session, self.task, tool, action);
-            starting.into_iter().flatten().any(|start| self.accepted(&board, &start))
+            let calls = example_calls(&board, self.session, self.task, tool, action);
+            calls.into_iter().flatten().any(|call| self.accepted(&board, &call))
         })
     }
 }

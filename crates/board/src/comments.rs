@@ -6,10 +6,11 @@ use crate::session::Session;
 use crate::task::{Comment, Proposal, Task};
 use crate::{AgentId, Party, Seq};
 
-/// What others have written about the task since its session last read.
-pub fn unread<'a>(session: &'a Session, task: &'a Task) -> impl Iterator<Item = &'a Comment> {
+/// What others have written about the task, or a step of it, since its session last read.
+pub fn unread<'a>(board: &'a Board, session: &'a Session, task: &'a Task) -> impl Iterator<Item = &'a Comment> {
     let own = |by: &Party| matches!(by, Party::Agent(agent) if *agent == session.agent);
-    task.comments.iter().filter(move |comment| comment.seq > session.comments_read && !own(&comment.by))
+    let steps = board.children(task).filter(|child| child.is_step()).flat_map(|step| step.comments.iter());
+    task.comments.iter().chain(steps).filter(move |comment| comment.seq > session.comments_read && !own(&comment.by))
 }
 
 /// What agents propose for the memory bank and nobody has answered, oldest first.
@@ -28,7 +29,9 @@ pub fn open_proposal(board: &Board, seq: Seq) -> Result<(&Task, &Proposal), Refu
 
 /// The sessions that have read a comment, oldest first.
 pub fn readers<'a>(board: &'a Board, task: &'a Task, comment: &'a Comment) -> impl Iterator<Item = &'a Session> {
-    board.sessions_of(task).filter(|session| session.comments_read >= comment.seq)
+    // A step has no sessions of its own.
+    let of = task.parent.filter(|_| task.is_step()).and_then(|id| board.tasks.get(&id)).map_or(task, AsRef::as_ref);
+    board.sessions_of(of).filter(|session| session.comments_read >= comment.seq)
 }
 
 /// Has somebody other than the task's own agent written about it since?

@@ -80,13 +80,24 @@ impl<'a> AdmitContext<'a> {
         Ok(moved.collect())
     }
 
-    /// The owner's newest message that the chat has been shown.
+    /// The owner's message that a task is made of: of those that the chat has been shown since the agent's last answer, the
+    /// oldest of which nothing was made yet, or else the newest.
     fn mandate(&self, session: &Session) -> Result<Option<MessageId>, Refusal> {
         let agent = self.board.agent(&session.agent)?;
         let known = agent.read_upto.max(session.shown_upto.unwrap_or(MessageId(0)));
-        let to = Party::Agent(agent.id().clone());
-        let mut asked = self.board.messages.iter().rev().filter(|message| message.id <= known);
-        Ok(asked.find(|message| message.from == Party::Owner && message.to == to).map(|message| message.id))
+        let (mut newest, mut unanswered) = (None, None);
+        for message in self.board.messages.iter().rev().filter(|message| message.id <= known) {
+            let own = Party::Agent(agent.id().clone());
+            match (&message.from, &message.to) {
+                (Party::Owner, to) if *to == own => {
+                    newest = newest.or(Some(message.id));
+                    unanswered = Some(message.id).filter(|_| message.tasks.is_empty()).or(unanswered);
+                }
+                (from, Party::Owner) if *from == own && newest.is_some() => break,
+                (Party::Owner | Party::Agent(_) | Party::System, _) => {}
+            }
+        }
+        Ok(unanswered.or(newest))
     }
 
     /// A key that has created these tasks creates nothing more; it cannot stand for others.

@@ -30,7 +30,7 @@ impl AdmitContext<'_> {
 
     pub(super) fn fetch_task(&self) -> AdmitResult {
         let (session, task, _) = self.task_session()?;
-        let known = session.fetched && comments::unread(session, task).next().is_none();
+        let known = session.fetched && comments::unread(self.board, session, task).next().is_none();
         Ok(if known { Vec::new() } else { vec![EventKind::TaskFetched { session: session.id }] })
     }
 
@@ -106,7 +106,7 @@ impl AdmitContext<'_> {
             return Err(RefusalReason::NotFetched { task: task.id }.into());
         }
         if result == Outcome::Success {
-            if comments::unread(session, task).next().is_some() {
+            if comments::unread(self.board, session, task).next().is_some() {
                 return Err(RefusalReason::UnreadComments { task: task.id }.into());
             }
             let open: Vec<_> = self.board.unsettled_children(task).map(|child| child.id).collect();

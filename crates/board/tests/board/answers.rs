@@ -73,17 +73,17 @@ fn can_follow(world: &World, session: SessionId, tool: Tool, action: NextAction)
     if calls.iter().any(|call| world.allows(&me, call)) {
         return true;
     }
-    let first = if action == NextAction::Start { calls_of_assigning(world, session) } else { Vec::new() };
-    first.iter().any(|assign| {
+    // The same instruction asks for this first.
+    let first = match action {
+        NextAction::Start => self::calls(world, session, Tool::AssignTask, action),
+        NextAction::GetPendingMessages => self::calls(world, session, Tool::GetPendingMessages, action),
+        _ => None,
+    };
+    first.into_iter().flatten().any(|first| {
         let mut after = world.clone();
-        let assigned = after.attempt(&me, assign).is_ok();
-        assigned
-            && self::calls(&after, session, tool, action).into_iter().flatten().any(|call| after.allows(&me, &call))
+        let done = after.attempt(&me, &first).is_ok();
+        done && self::calls(&after, session, tool, action).into_iter().flatten().any(|call| after.allows(&me, &call))
     })
-}
-
-fn calls_of_assigning(world: &World, session: SessionId) -> Vec<Command> {
-    calls(world, session, Tool::AssignTask, NextAction::Start).unwrap_or_default()
 }
 
 fn calls(world: &World, session: SessionId, tool: Tool, action: NextAction) -> Option<Vec<Command>> {

@@ -1,6 +1,6 @@
 //! Are messages neither lost nor shown for ever (F86, F87), and what starts a chat?
 
-use board::{Actor, Code, Command, MessageId, Party, ProcessEnd, Purpose, Reason, Span, Staffing};
+use board::{Actor, Code, Command, MessageId, NextAction, Party, ProcessEnd, Purpose, Reason, Span, Staffing};
 
 use crate::team::{claiming_chat, writing};
 use crate::world::{World, agent, owner, runner};
@@ -167,4 +167,28 @@ fn n11_one_message_is_three_tasks_at_most() {
     assert_eq!(world.refused(&chat, crate::team::creating(&["four"])), Code::LimitReached, "it was not shown yet");
     world.must(&chat, Command::ShowMessages);
     world.create(&chat, &["four"]);
+}
+
+/// N11: of several messages that were read together each has its own tasks, and who is to read a further one is told that
+/// work may be asked for in it.
+#[test]
+fn n11_each_message_has_its_own_tasks() {
+    let mut world = World::new();
+    let chat = world.chat("lead");
+    let me = Actor::Session(chat);
+    world.report_model(chat);
+    world.must(&crate::world::owner(), writing("lead"));
+    world.must(&me, Command::ShowMessages);
+    let first = world.create(&me, &["one"])[0];
+    let second = world.create(&me, &["two"])[0];
+    let messages: Vec<_> = world.board.messages.iter().map(|message| message.tasks.clone()).collect();
+    assert_eq!(messages, [vec![first], vec![second]]);
+    world.create(&me, &["three", "four"]);
+    assert_eq!(world.refused(&me, crate::team::creating(&["five"])), Code::LimitReached);
+
+    world.must(&crate::world::owner(), writing("lead"));
+    let (action, _) = world.ask(chat);
+    assert_eq!(action, NextAction::GetPendingMessages);
+    let answer = board::Answer::of(&world.board, chat, action, world.now).unwrap();
+    assert!(answer.tools.contains(&board::Tool::CreateTask), "{:?}", answer.tools);
 }

@@ -12,7 +12,7 @@ fn texts(world: &World, task: TaskId) -> Vec<(Party, String)> {
 }
 
 fn unread(world: &World, session: board::SessionId, task: TaskId) -> usize {
-    comments::unread(world.session(session), world.task(task)).count()
+    comments::unread(&world.board, world.session(session), world.task(task)).count()
 }
 
 /// What a session is told with the answer to its next call.
@@ -199,4 +199,25 @@ fn proposals_are_bounded() {
     let first = board::comments::open_proposals(&world.board)[0].1.seq;
     world.must(&owner(), Command::AnswerProposal { proposal: first, answer: board::ProposalAnswer::Declined });
     world.must(&session, propose(5));
+}
+
+/// L10: what is written about a step is read by whoever does it, before anything is reported.
+#[test]
+fn what_is_written_about_a_step_is_read_by_its_doer() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let session = world.enter("w1", task);
+    let step = world.create(&Actor::Session(session), &["first"])[0];
+    world.must(&owner(), commenting(step));
+    assert_eq!(told(&mut world, session), ["please"]);
+    let comment = &world.task(step).comments[0];
+    let readers: Vec<_> =
+        comments::readers(&world.board, world.task(step), comment).map(|session| session.id).collect();
+    assert_eq!(readers, [session]);
+    world.go(&Actor::Session(session), step, Status::InProgress);
+    world.must(&owner(), Command::CommentTask { task: step, text: "one more thing".into() });
+    world.go(&Actor::Session(session), step, Status::Done);
+    assert_eq!(world.cannot(session, reporting(Outcome::Success)), Code::NotReady);
+    assert_eq!(told(&mut world, session), ["one more thing"]);
+    world.must(&Actor::Session(session), reporting(Outcome::Success));
 }

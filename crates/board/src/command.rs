@@ -181,7 +181,7 @@ pub enum Command {
     DropRunner {
         runner: RunnerId,
     },
-    /// Ended work of a runner that was removed is examined by another.
+    /// Ended work of a runner that is gone is examined by another.
     TakeOver {
         from: RunnerId,
         to: RunnerId,

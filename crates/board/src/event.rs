@@ -152,7 +152,7 @@ pub enum EventKind {
         sessions: Vec<SessionId>,
         until: Timestamp,
     },
-    /// Ended work of a runner that was removed is examined by another (R10).
+    /// Ended work of a runner that is gone is examined by another (R10).
     SessionsTakenOver {
         sessions: Vec<SessionId>,
         runner: RunnerId,

@@ -148,6 +148,9 @@ pub struct WorkspaceFacts {
     /// The tree of the work's last commit. If it is another than before, the session has made progress (A5).
     #[serde(default)]
     pub tree: Option<String>,
+    /// Git undid alone what the task is to undo, and no agent was started (V14).
+    #[serde(default)]
+    pub undone_by_git: bool,
 }
 
 impl WorkspaceFacts {

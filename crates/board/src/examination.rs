@@ -171,7 +171,9 @@ fn step_for_work(board: &Board, task: &Task, facts: &WorkspaceFacts, now: Timest
         return rejected(Rejection::ScopeViolation { files: facts.outside_scope.clone() });
     }
     if facts.changed.is_empty() {
-        let may_be_empty = task.allow_empty || task.task_type == TaskType::Research;
+        // Somebody may have undone it by hand. An agent that was needed, and did nothing, has undone nothing.
+        let nothing_left = task.reverts.is_none() || facts.undone_by_git;
+        let may_be_empty = nothing_left && (task.allow_empty || task.task_type == TaskType::Research);
         return if may_be_empty { Conclude(Verdict::Done) } else { rejected(Rejection::NoChange) };
     }
     if let Merge::Conflict { files } = &facts.merge {

@@ -11,6 +11,7 @@ use crate::examination::{Waiting, ended_work, waiting};
 use crate::interrupt::interrupt;
 use crate::obstacle::Obstacle;
 use crate::readiness::obstacles;
+use crate::right_of_way;
 use crate::runner_view::{RUNNER_SILENT, RunnerStatus, RunnerView};
 use crate::session::{Driver, SessionStatus};
 use crate::staffing::staff_task;
@@ -98,10 +99,20 @@ pub enum Line {
         mover: Party,
         retries_left: u32,
     },
+    /// Another task has the right of way on the files in conflict, so its next session does not start.
+    StandsInLine {
+        holder: TaskId,
+        files: Vec<String>,
+        /// What the holder's own work waits for.
+        holder_waits: Option<Waiting>,
+        remaining: Span,
+    },
     SentBack {
         why: Rejection,
         attempts: u32,
         most: u32,
+        /// Its last session ended badly since, and said nothing of the work.
+        ended_badly: bool,
     },
     Children {
         open: Vec<TaskId>,
@@ -146,8 +157,13 @@ pub fn why(board: &Board, id: TaskId, now: Timestamp, runner: &RunnerView) -> Re
     lines.extend(merged_meanwhile(board, task));
     lines.extend(last_session(board, task));
     if let (Some(why), Status::InProgress | Status::Blocked | Status::Failed) = (&task.feedback, task.status) {
-        let most = board.settings.limits.max_attempts;
-        lines.push(Line::SentBack { why: why.clone(), attempts: task.used.attempts, most });
+        let (attempts, most) = (task.used.attempts, board.settings.limits.max_attempts);
+        // Work that has ended since is another: whether that is in conflict is not known yet.
+        let superseded = matches!(why, Rejection::Conflict { .. }) && ended_work(board, task).is_some();
+        if !superseded {
+            let ended_badly = task.used.bad_ends > 0;
+            lines.push(Line::SentBack { why: why.clone(), attempts, most, ended_badly });
+        }
     }
     Ok(Why { task: id, status: task.status, lines })
 }
@@ -237,7 +253,8 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
         let remaining = until.map(|until| until - now);
         let missing = runner_is_missing(runner, &agent.spec, action == Action::Start);
         let agent = agent.id().clone();
-        lines.push(missing.unwrap_or(Line::Staffing { agent, reason, until, remaining }));
+        let in_line = (reason == Reason::RightOfWay).then(|| stands_in_line(board, task, now)).flatten();
+        lines.push(missing.or(in_line).unwrap_or(Line::Staffing { agent, reason, until, remaining }));
         if action != Action::Start {
             lines.extend(board.held_by(task).map(|by| Line::Obstacle(Obstacle::Held { by })));
         }
@@ -250,6 +267,15 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
         lines.push(Line::Children { open });
     }
     lines
+}
+
+/// Whom its next session waits for, and what that one waits for itself: perhaps for a person.
+fn stands_in_line(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
+    let (holder, until) = right_of_way::must_wait_for(board, task, now)?;
+    let files = task.right_of_way.as_ref().map(|wanted| wanted.files.clone()).unwrap_or_default();
+    let ended = board.tasks.get(&holder).and_then(|holder| ended_work(board, holder));
+    let holder_waits = ended.and_then(|session| waiting(board, session, now));
+    Some(Line::StandsInLine { holder, files, holder_waits, remaining: until - now })
 }
 
 /// Why no runner starts what may start.

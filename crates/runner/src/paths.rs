@@ -43,6 +43,11 @@ impl RunnerPaths {
         self.sessions().join(session.to_string())
     }
 
+    /// It is there if git did alone what a session is for, and no agent was started.
+    pub(crate) fn undone_by_git(&self, session: SessionId) -> PathBuf {
+        self.session(session).join("undone-by-git")
+    }
+
     pub fn workspaces(&self) -> PathBuf {
         self.root.join("workspaces")
     }

@@ -285,7 +285,7 @@ impl AdmitContext<'_> {
         Ok(happened)
     }
 
-    /// Whoever asks knows that the one runner was removed, and that the other is there.
+    /// Whoever asks knows that the one runner is gone, and that the other is there.
     pub(super) fn take_over(&self, from: &RunnerId, to: &RunnerId) -> AdmitResult {
         if *self.actor != Actor::System {
             return Err(RefusalReason::RunnersOnly.into());

@@ -25,6 +25,7 @@ fn facts(facts: &WorkspaceFacts) -> WorkspaceFacts {
             trusted: files(&facts.judge_changes.trusted),
         },
         tree: facts.tree.clone(),
+        undone_by_git: facts.undone_by_git,
     }
 }
 

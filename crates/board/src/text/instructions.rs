@@ -317,7 +317,13 @@ pub fn feedback(why: &Rejection, language: Language) -> String {
             ),
             &[&list(files)],
         ),
-        Rejection::NoChange => say(phrase("Nothing was changed.", "何も変更されていません。"), &[]),
+        Rejection::NoChange => say(
+            phrase(
+                "Nothing was changed that the target does not have already.",
+                "対象ブランチにない変更が何もありません。",
+            ),
+            &[],
+        ),
         Rejection::Conflict { files } => say(
             phrase(
                 "The work does not merge. Resolve the conflicts in: {0}.",

@@ -24,7 +24,7 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
         ),
         Line::Verifying { session, waiting: Some(waiting) } => say(
             phrase(
-                "{0} has ended; its work waits to be merged: {1}. It goes on by itself then.",
+                "{0} has ended; its work waits to be merged: {1}. It goes on by itself when that is over.",
                 "{0} は終了し、マージ待ちです: {1}。解消すれば自動的に続行します。",
             ),
             &[session, &say_waiting(waiting, language)],
@@ -136,10 +136,23 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             });
             say(
                 phrase(
-                    "In progress for `{0}`, no session yet: {1}{2}. `saihai up` starts it when it may.",
-                    "`{0}` の進行中タスクで、セッションはまだありません: {1}{2}。`saihai up` が開始します。",
+                    "In progress for `{0}`, no session now: {1}{2}. `saihai up` starts it when it may.",
+                    "`{0}` の進行中タスクで、今はセッションがありません: {1}{2}。`saihai up` が開始します。",
                 ),
                 &[agent, &say_reason(*reason, language), &remaining],
+            )
+        }
+        Line::StandsInLine { holder, files, holder_waits, remaining } => {
+            let waits = holder_waits.as_ref().map_or_else(String::new, |waiting| {
+                phrase(" That one waits itself: {0}.", " そのタスクも待っています: {0}。")
+                    .say(language, &[&say_waiting(waiting, language)])
+            });
+            say(
+                phrase(
+                    "It waits for {0}, which has the right of way on {1} until it is merged, for {2} at most; then its next session starts.{3}",
+                    "{0} を待っています。{1} の優先権は、マージされるまで（最長 {2}）{0} にあります。その後、次のセッションが始まります。{3}",
+                ),
+                &[holder, &list(files), &say_span(*remaining, language), &waits],
             )
         }
         Line::ReadyFor { mover, waiting } => {
@@ -185,7 +198,14 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[&feedback(why, language)],
         ),
-        Line::SentBack { why, attempts, most } => say(
+        Line::SentBack { why, attempts, most, ended_badly: true } => say(
+            phrase(
+                "{1} of {2} attempts are spent. The last session ended badly; before that its work was sent back. {0}",
+                "{2} 回中 {1} 回の試みを使いました。最後のセッションは異常終了です。その前の差し戻し理由: {0}",
+            ),
+            &[&feedback(why, language), attempts, most],
+        ),
+        Line::SentBack { why, attempts, most, ended_badly: false } => say(
             phrase("Attempt {1} of {2} was rejected. {0}", "{2} 回中 {1} 回目の試みが差し戻されました。{0}"),
             &[&feedback(why, language), attempts, most],
         ),
@@ -274,12 +294,16 @@ pub fn say_waiting(waiting: &Waiting, language: Language) -> String {
             say(phrase("{0} above it is not in progress", "上位の {0} が進行中ではありません"), &[by])
         }
         // Git's own words may be in it.
-        Waiting::Files { reason, .. } | Waiting::Trouble { reason } => super::one_line(reason),
-        Waiting::Turn { task } => phrase(
-            "It waits while {0} is tested and merged on another host.",
-            "他のホストで {0} の検証とマージが行われています。終わるまで待ちます。",
-        )
-        .say(language, &[task]),
+        Waiting::Files { reason, files } if files.is_empty() => super::one_line(reason),
+        Waiting::Files { reason, .. } => say(
+            phrase("{0}; commit or undo them", "{0}。コミットするか元に戻してください"),
+            &[&super::one_line(reason)],
+        ),
+        Waiting::Trouble { reason } => super::one_line(reason),
+        Waiting::Turn { task } => say(
+            phrase("{0} is tested and merged on another host", "他のホストで {0} の検証とマージが行われています"),
+            &[task],
+        ),
         Waiting::RightOfWay { task, files } => {
             say(phrase("{0} has the right of way on {1}", "{1} の優先権は {0} にあります"), &[task, &list(files)])
         }

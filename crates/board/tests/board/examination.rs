@@ -476,6 +476,19 @@ fn v11_the_next_session_starts_when_it_has_the_right_of_way() {
     let held = world.staff("w2");
     assert_eq!((held.action, held.reason), (board::Action::NoChange, board::Reason::RightOfWay));
     assert_eq!(held.until, Some(world.now + world.board.settings.limits.right_of_way));
+    // `why` names the task that it waits for, and what that one waits for itself (L9).
+    let in_line = |world: &World, holder_waits: Option<Waiting>| {
+        let remaining = world.board.settings.limits.right_of_way;
+        let line =
+            board::Line::StandsInLine { holder: tasks[0].1, files: vec!["a.rs".into()], holder_waits, remaining };
+        let why = board::why(&world.board, tasks[1].1, world.now, &board::RunnerView::Unknown).unwrap();
+        assert!(why.lines.contains(&line), "{:?}", why.lines);
+    };
+    in_line(&world, None);
+    let reason = "b.rs has changes that are not committed".to_owned();
+    let files = Merge::Waiting { reason: reason.clone(), files: vec!["b.rs".into()] };
+    world.examine(first, WorkspaceFacts { merge: files, ..clean() });
+    in_line(&world, Some(Waiting::Files { reason, files: vec!["b.rs".into()] }));
     world.examine(first, merged());
     let second = run(&mut world, "w2", tasks[1].1);
     world.examine(second, merged());

@@ -207,6 +207,7 @@ fn about_ends() -> Vec<EventKind> {
             target: Some("7a49e7".into()),
             candidate: Some("c0ffee".into()),
             tree: Some("7ee".into()),
+            undone_by_git: false,
         }
     };
     let merges = [

@@ -160,6 +160,7 @@ pub(crate) fn merged() -> WorkspaceFacts {
         target: Some(TARGET.into()),
         candidate: Some("c0ffee".into()),
         tree: None,
+        undone_by_git: false,
     }
 }
 

@@ -90,7 +90,7 @@ fn what_went_wrong_is_told() {
     let task = world.started("w1");
     let session = world.enter("w1", task);
     world.end(session, ProcessEnd::exited(0));
-    let sent_back = Line::SentBack { why: Rejection::NoReport, attempts: 1, most: 3 };
+    let sent_back = Line::SentBack { why: Rejection::NoReport, attempts: 1, most: 3, ended_badly: false };
     assert_eq!(lines(&world, task).last(), Some(&sent_back));
     world.pass(Span::minutes(1));
     world.crash("w1", task);

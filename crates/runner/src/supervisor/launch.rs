@@ -128,6 +128,7 @@ impl Inner {
             user: &self.host.user,
         };
         let launch = if undone {
+            fs::write(self.host.paths.undone_by_git(order.session), "")?;
             say_undone()
         } else {
             assignment.check_env()?;

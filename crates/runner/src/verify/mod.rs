@@ -74,6 +74,11 @@ impl Examiner<'_> {
         branch_ref(&self.order.settings.target_branch)
     }
 
+    /// Was no agent started, because git could do it alone?
+    fn undone_by_git(&self) -> bool {
+        self.host.paths.undone_by_git(self.order.session).exists()
+    }
+
     /// The commit that the target is at.
     pub(crate) async fn target(&self) -> Result<String, VerifyError> {
         self.host.follow(&self.order.settings.target_branch).await?;
@@ -155,6 +160,7 @@ impl Examiner<'_> {
             target: Some(target.to_owned()),
             candidate: candidate.commit,
             tree: Some(fetched.tree.clone()),
+            undone_by_git: self.undone_by_git(),
         })
     }
 
@@ -198,6 +204,7 @@ impl Examiner<'_> {
             target: Some(target.to_owned()),
             candidate: None,
             tree: Some(fetched.tree.clone()),
+            undone_by_git: self.undone_by_git(),
         }))
     }
 }

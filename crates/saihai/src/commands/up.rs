@@ -9,7 +9,7 @@ use super::serve::{announce, shutdown_signal};
 use crate::context::Context;
 use crate::event_printer::print_events;
 use crate::failure::{Failure, write_stderr};
-use crate::idle::{StartedTasks, is_idle};
+use crate::idle::{conclude, is_idle};
 use crate::show::Format;
 use crate::up_process::{UpOptions, UpProcess};
 
@@ -102,16 +102,12 @@ impl Up {
         .await?;
         let text = context.format == Format::Text;
         let project = process.project.clone();
-        let mut started = StartedTasks::since(project.clock().now());
         let format = context.format;
-        let keep_going = |board: &Board| {
-            started.look(board);
-            !self.until_idle || !is_idle(board, project.clock().now())
-        };
+        let keep_going = |board: &Board| !self.until_idle || !is_idle(board, project.clock().now());
         let print_events = async |events, notices| print_events(events, notices, language, format, keep_going).await;
         process.run(shutdown, print_events).await?;
         if self.until_idle {
-            started.conclude(context, &project.board())?;
+            conclude(context, &project.board())?;
         }
         let left = project.board().all_live_sessions().count();
         if text && left > 0 && !self.stop_agents {

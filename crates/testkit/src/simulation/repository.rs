@@ -106,6 +106,7 @@ impl Repository {
             target: Some(self.target()),
             candidate: Some(format!("{}+{task}.{}", self.target(), work.tree)),
             tree: (work.tree > 0).then(|| work.tree.to_string()),
+            undone_by_git: false,
         })
     }
 

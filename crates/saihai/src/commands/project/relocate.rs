@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Code, Installation, InstallationCommand, ProjectId};
+use board::{Code, Installation, InstallationCommand, ProjectId, RunnerView};
 use clap::Args;
 use control::ProcessLifetime;
 use definitions::ConfigName;
@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::commands::apply_definitions;
 use crate::context::{Context, OpenProject, owner};
 use crate::failure::{CliExit, Failure};
+use crate::local_files::runner_view;
 use crate::project_marker;
 
 /// Say where a project's repository is now
@@ -52,6 +53,7 @@ impl Move {
         if let Some(was) = was.as_deref().filter(|was| *was != path) {
             let opened = context.open_project(control, self.id.clone(), root.clone()).await?;
             nobody_at_work(&opened)?;
+            nothing_runs_it(context, &opened)?;
             let target = &opened.board().settings.target_branch;
             if git.branch_commit(target).is_none() {
                 return Err(Failure::bad_argument(
@@ -140,6 +142,23 @@ fn nobody_at_work(opened: &OpenProject) -> Result<(), Failure> {
         opened.say(
             format!("Run `saihai project pause {id} --now`, wait until they have ended, and stop its `saihai up`."),
             format!("`saihai project pause {id} --now` を実行し、終了を待ち、`saihai up` も止めてください。"),
+        ),
+    ))
+}
+
+/// Its runner would go on where the repository was.
+fn nothing_runs_it(context: &Context, opened: &OpenProject) -> Result<(), Failure> {
+    let id = &opened.id;
+    if runner_view(&runner::RunnerPaths::new(&context.home, id)) == RunnerView::Missing {
+        return Ok(());
+    }
+    Err(Failure::new(
+        CliExit::Conflict,
+        Code::StateConflict.as_str(),
+        opened.say(format!("`saihai up` runs `{id}`."), format!("`{id}` は `saihai up` が実行中です。")),
+        opened.say(
+            "End it (Ctrl-C), move the project, and start it again where the repository is now.",
+            "終了（Ctrl-C）してから移動し、リポジトリの新しい場所で起動し直してください。",
         ),
     ))
 }

@@ -1,6 +1,6 @@
 //! `saihai project show`
 
-use board::{Limits, Status};
+use board::{Limits, SessionStatus, Status};
 use serde_json::json;
 
 use crate::context::{Context, OpenProject};
@@ -27,13 +27,14 @@ pub(super) async fn run(context: &Context) -> Result<(), Failure> {
     let board = opened.board();
     let count = |status| board.tasks.values().filter(|task| task.status == status).count();
     let tasks: Vec<_> = Status::ALL.iter().map(|status| (status.as_str(), count(*status))).collect();
-    let running = board.all_live_sessions().count();
+    let ended = board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying).count();
+    let running = board.all_live_sessions().count() - ended;
     let counts: serde_json::Map<_, _> = tasks.iter().map(|(status, n)| ((*status).to_owned(), json!(n))).collect();
     let json = json!({
         "id": opened.id, "name": board.settings.name, "path": opened.path, "paused": board.paused,
         "target_branch": board.settings.target_branch, "completion": board.settings.completion,
         "language": board.settings.language, "limits": board.settings.limits, "agents": board.agents.len(),
-        "tasks": counts, "running_sessions": running, "events": board.seq,
+        "tasks": counts, "running_sessions": running, "waiting_to_be_merged": ended, "events": board.seq,
     });
     context.format.print(
         &json,
@@ -60,6 +61,7 @@ pub(super) async fn run(context: &Context) -> Result<(), Failure> {
                 line("agents", "エージェント", board.agents.values().filter(|agent| agent.active).count().to_string()),
                 line("tasks", "タスク", if counts.is_empty() { none() } else { counts }),
                 line("running", "実行中", opened.say(counted(running, "session"), format!("{running} セッション"))),
+                line("merging", "マージ待ち", opened.say(counted(ended, "session"), format!("{ended} セッション"))),
                 line("limits", "上限", limits(&opened, &settings.limits)),
                 line("log", "ログ", opened.say(format!("{} events", board.seq), format!("{} 件", board.seq))),
             ]

@@ -119,7 +119,9 @@ impl Run {
                 ));
             }
         };
-        Connection::new(&self.server, token.trim().to_owned(), self.ca.as_deref()).map_err(|error| {
+        // Git works in another directory.
+        let ca = self.ca.as_ref().map(|file| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone()));
+        Connection::new(&self.server, token.trim().to_owned(), ca.as_deref()).map_err(|error| {
             Failure::bad_argument(
                 context.say(error.to_string(), format!("接続できません: {error}")),
                 context.say("Correct --server or --ca.", "--server か --ca を直してください。"),

@@ -30,7 +30,11 @@ impl Comment {
         let board = &receipt.after;
         let task = board.task(self.id).map_err(|refusal| opened.refusal(refusal))?;
         let comment = task.comments.last().map(|comment| wire::Comment::of(board, task, comment));
-        let running = task.live.and_then(|session| board.sessions.get(&session)).filter(|session| session.can_call());
+        // The steps of a task are in the hands of its session.
+        let of =
+            task.parent.filter(|_| task.is_step()).and_then(|id| board.tasks.get(&id)).map_or(task, |parent| parent);
+        let live = of.live.and_then(|session| board.sessions.get(&session));
+        let running = live.filter(|session| session.can_call());
         let listens =
             |agent: &board::AgentId| board.agents.get(agent).is_some_and(|agent| agent.spec.mode == Mode::Guided);
         context.format.print(
@@ -41,10 +45,24 @@ impl Comment {
                     format!("{}: {} reads it with its next call ({}).", self.id, session.agent, session.id),
                     format!("{}: {} が次の呼び出しで読みます（{}）。", self.id, session.agent, session.id),
                 ),
-                None => opened.say(
-                    format!("{}: it is read with the next start of the task.", self.id),
-                    format!("{}: 次の起動時に読まれます。", self.id),
-                ),
+                None => match live {
+                    Some(session) => opened.say(
+                        format!(
+                            "{}: {} cannot hear it while it runs ({}). It is read with the next start, if there is one; \
+                             `saihai session stop {} --restart` starts it again now.",
+                            self.id, session.agent, session.id, session.id
+                        ),
+                        format!(
+                            "{}: {} は実行中には読めません（{}）。次に起動すれば読まれます。今すぐやり直すには \
+                             `saihai session stop {} --restart` を実行してください。",
+                            self.id, session.agent, session.id, session.id
+                        ),
+                    ),
+                    None => opened.say(
+                        format!("{}: it is read with the next start of the task.", self.id),
+                        format!("{}: 次の起動時に読まれます。", self.id),
+                    ),
+                },
             },
         )
     }

@@ -81,6 +81,7 @@ fn a_runner_can_act_on_its_own_sessions_only() {
         candidate: Some(head.clone()),
         judge_changes: JudgeChanges::default(),
         tree: None,
+        undone_by_git: false,
     };
     for (number, fact) in [
         (1, Fact::Exit { end: ProcessEnd::exited(0), usage: None }),

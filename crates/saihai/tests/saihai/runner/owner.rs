@@ -36,7 +36,7 @@ fn demo_tells_what_happens() {
     let told = world.ok(&["demo", "--exit"]);
     for line in [
         "lead starts for tsk_1",
-        "the work of aiko is sent back: Nothing was changed.",
+        "the work of aiko is sent back: Nothing was changed that the target does not have already.",
         "check greetings_are_well_formed: fail",
         "Resolve the conflicts in: README.md.",
         "the work of chloe is merged as",

@@ -58,3 +58,21 @@ fn what_was_not_merged_is_not_undone() {
     let refused = team.world.refused(6, &["task", "revert", &task]);
     assert!(refused["code"] == "not_merged" && refused["hint"].as_str().unwrap().contains("git revert"), "{refused}");
 }
+
+/// V14, V2: an agent that is needed to undo something and changes nothing has undone nothing.
+#[test]
+fn an_agent_that_undoes_nothing_is_sent_back() {
+    let script =
+        "grep -q '<<<<<<<' src/a.txt && git checkout -q -f HEAD && git reset -q --hard || echo work > src/a.txt";
+    let team = Team::new(script);
+    let task = team.start_task("Work");
+    let up = team.up();
+    team.until_task(&task, "done");
+    team.world.write("src/a.txt", "later work\n");
+    team.commit("later");
+    let undo = team.world.ok(&["task", "revert", &task, "--quiet"]);
+    team.until_ended(2);
+    assert_eq!(team.session(2)["verdict"], "rejected");
+    assert!(team.world.ok(&["task", "why", &undo]).contains("Nothing was changed that the target does not have"));
+    up.stop();
+}

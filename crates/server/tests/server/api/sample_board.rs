@@ -168,5 +168,6 @@ fn facts(outcome: CheckOutcome, merge: Merge) -> WorkspaceFacts {
         target: Some("7a49e7".into()),
         candidate: Some("c0ffee".into()),
         tree: Some("7ee".into()),
+        undone_by_git: false,
     }
 }

@@ -103,6 +103,7 @@ impl Staff {
                     target: None,
                     candidate: None,
                     tree: None,
+                    undone_by_git: false,
                 });
                 self.tell(&session, Fact::Examined(Examination::Found(facts))).await;
                 continue;

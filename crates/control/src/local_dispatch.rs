@@ -1,12 +1,12 @@
 //! How does a runner reach the board in the same process? Also what is said over the network goes through here.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use board::{
-    Actor, Board, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, Installation, RunnerId,
-    RunnerOffer, Seq, Session, SessionId, SessionStatus, begins_turn, examination, examination_step, merge_queue,
-    staff_chat, staff_task,
+    Actor, Board, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, Installation, RUNNER_SILENT,
+    RunnerId, RunnerOffer, Seq, Session, SessionId, SessionStatus, Timestamp, begins_turn, examination,
+    examination_step, merge_queue, staff_chat, staff_task,
 };
 use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, TargetOrder, Wanted, WorkOrder};
 
@@ -50,18 +50,28 @@ impl LocalDispatch {
         }
     }
 
-    /// Ended work of runners that were removed is this one's from now on: nobody else would examine it (V12).
+    /// Ended work of runners that are gone is this one's from now on: nobody else would examine it (V12). Gone is who was
+    /// removed, or was not heard of for so long that what it ran is lost.
     async fn take_over(&self, board: &Board) -> Result<(), DispatchError> {
         let Some(installation) = self.installation.as_ref().filter(|_| !self.has.draining) else { return Ok(()) };
-        let installation = installation.state();
-        let gone =
-            |runner: &RunnerId| runner.is_on_another_host() && installation.runner_token(runner.as_str()).is_none();
-        let of = |session: &Session| match &session.driver {
-            Driver::Runner { runner, .. } => Some(runner.clone()),
-            Driver::Attached | Driver::Hand => None,
+        let elsewhere = |session: &Session| match &session.driver {
+            Driver::Runner { runner, .. } if *runner != self.runner && runner.is_on_another_host() => {
+                Some((runner.clone(), session.process_ended.map(|(_, at)| at)?))
+            }
+            Driver::Runner { .. } | Driver::Attached | Driver::Hand => None,
         };
-        let left: BTreeSet<RunnerId> = merge_queue(board).filter_map(of).filter(gone).collect();
-        for from in left {
+        let waiting: BTreeMap<RunnerId, Timestamp> = merge_queue(board).filter_map(elsewhere).collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let (installation, now) = (installation.state(), self.project.clock().now());
+        let heard = self.project.last_heard().await.map_err(unheard)?;
+        for (from, last_ended) in waiting {
+            let known = installation.runner_token(from.as_str()).is_some();
+            let heard_at = heard.get(&from).copied().unwrap_or(last_ended).max(last_ended);
+            if known && now < heard_at + board.settings.limits.remote_lease + RUNNER_SILENT {
+                continue;
+            }
             let command = Command::TakeOver { from, to: self.runner.clone() };
             match self.project.submit(Actor::System, command).await {
                 Ok(_) | Err(ControlError::Refused(_)) => {}

@@ -1,8 +1,11 @@
 //! Who has been heard of lately, by any server of the installation (R10)?
 
+use std::collections::BTreeMap;
+
+use board::{RunnerId, Timestamp};
 use store::Present;
 
-use crate::{Control, ControlError};
+use crate::{Control, ControlError, Project};
 
 impl Control {
     /// Notes that `key` is there now, with what else is known of it as JSON text.
@@ -18,5 +21,13 @@ impl Control {
 
     pub async fn remove_presence(&self, key: &str) -> Result<(), ControlError> {
         Ok(self.store().remove_presence(key).await?)
+    }
+}
+
+impl Project {
+    /// When each runner on another host was heard of last.
+    pub(crate) async fn last_heard(&self) -> Result<BTreeMap<RunnerId, Timestamp>, ControlError> {
+        let present = self.store().presence().await?;
+        Ok(present.into_iter().filter_map(|known| Some((known.key.parse().ok()?, Timestamp(known.at)))).collect())
     }
 }

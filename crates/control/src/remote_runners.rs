@@ -58,10 +58,12 @@ impl RemoteRunner {
     }
 }
 
-/// What a runner may offer: what it has, as far as its token lets it.
+/// What a runner may offer: what it says that it has, as far as its token lets it, or else what its token says.
 pub fn permitted(offer: &RunnerOffer, token: &Token) -> RunnerOffer {
     let mut offer = offer.clone();
-    if !token.labels.is_empty() {
+    if offer.labels.is_empty() {
+        offer.labels.clone_from(&token.labels);
+    } else if !token.labels.is_empty() {
         offer.labels.retain(|label| token.labels.contains(label));
     }
     offer.draining |= token.draining;

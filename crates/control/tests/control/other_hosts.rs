@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use board::SessionId;
-use control::{Control, OUTPUT_LIMIT, OUTPUT_PIECE_LIMIT, OutputPage, Present, ProcessLifetime};
+use board::{AgentSpec, Command, Fact, Generation, InstallationCommand, Mode, NewToken, ProcessEnd, Role, SessionId};
+use control::{
+    Control, LocalDispatch, OUTPUT_LIMIT, OUTPUT_PIECE_LIMIT, OutputPage, Present, ProcessLifetime, RunnerHeartbeat,
+    token_hash,
+};
+use dispatch::Dispatch as _;
 
-use crate::world::World;
+use crate::world::{World, claim, owner};
 
 const SESSION: SessionId = SessionId(3);
 
@@ -63,4 +67,40 @@ async fn output_is_found_by_session_and_dropped() {
     assert_eq!(project.output(SessionId(2), 3, 2).await.unwrap(), OutputPage::default());
     let refused = project.append_output(SessionId(2), 0, vec![0; OUTPUT_PIECE_LIMIT + 1]).await;
     assert!(refused.is_err());
+}
+
+/// R10, V12: ended work waits for its runner as long as that may come back; then another examines it, and nobody does it
+/// again.
+#[tokio::test]
+async fn ended_work_of_a_silent_runner_is_taken_over() {
+    let world = World::default();
+    let control =
+        Control::new(Arc::new(world.store.clone()), Arc::new(world.clock.clone()), ProcessLifetime::LongLived);
+    let project = world.with_work().await;
+    let one_shot = AgentSpec { mode: Mode::OneShot, ..AgentSpec::worker("w".parse().unwrap()) };
+    project.submit(owner(), Command::ApplyRoster { agents: vec![one_shot] }).await.unwrap();
+    let installation = control.installation().await.unwrap();
+    for id in ["tok_one", "tok_two"] {
+        let new = NewToken::bearer(id.into(), Role::Runner, String::new(), token_hash(id));
+        installation.submit(owner(), InstallationCommand::CreateToken(new)).await.unwrap();
+    }
+    let (one, command) = claim("tok_one");
+    project.submit(one.clone(), command).await.unwrap();
+    let fact = Fact::Exit { end: ProcessEnd::exited(0), usage: None };
+    let ended = Command::Report { session: SessionId(1), generation: Generation(1), number: 1, fact };
+    project.submit(one, ended).await.unwrap();
+    let known = "tok_one".parse().unwrap();
+    control.hear_runner(&known, &RunnerHeartbeat::default()).await.unwrap();
+
+    let two = LocalDispatch::new(project.clone(), "tok_two".parse().unwrap()).knowing(installation);
+    let its_own = async || two.wanted(None).await.unwrap().examine.len();
+    assert_eq!(its_own().await, 0);
+    let lease = project.board().settings.limits.remote_lease.0;
+    world.clock.pass(lease);
+    control.hear_runner(&known, &RunnerHeartbeat::default()).await.unwrap();
+    world.clock.pass(lease);
+    assert_eq!(its_own().await, 0, "it was heard of meanwhile");
+    world.clock.pass(61_000);
+    assert_eq!(its_own().await, 1);
+    assert_eq!(project.board().sessions.len(), 1);
 }

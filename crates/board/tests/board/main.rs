@@ -21,6 +21,7 @@ mod lifecycle;
 mod logins;
 mod loops;
 mod mended;
+mod merge_turn;
 mod next_action;
 mod refusals;
 mod reverting;

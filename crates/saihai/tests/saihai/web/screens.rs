@@ -24,6 +24,7 @@ const PAGES: &[(&str, &str)] = &[
     ("history", "/p/greet/history/40"),
     ("settings", "/p/greet/settings"),
     ("projects", "/projects"),
+    ("runners", "/runners"),
 ];
 
 /// W1, W6: every page, narrow and wide, light and dark, in both languages: nothing runs out of the

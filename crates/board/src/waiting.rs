@@ -26,7 +26,11 @@ fn goes_on(board: &Board, top: &Task, task: &Task, known: &mut BTreeMap<TaskId, 
     known.insert(task.id, false);
     let goes_on = match task.status {
         Status::InProgress => {
-            !sleeps(board, task) || board.live_children(task).any(|child| goes_on(board, top, child, known))
+            // What is below a task that does not go on is held with it.
+            let above = board.ancestors(task).take_while(|above| above.id != top.id);
+            let holder = above.filter(|above| above.status != Status::InProgress).last();
+            holder.is_none_or(|holder| goes_on(board, top, holder, known))
+                && (!sleeps(board, task) || board.live_children(task).any(|child| goes_on(board, top, child, known)))
         }
         Status::Backlog | Status::Todo => {
             let obstacles = obstacles(board, task);

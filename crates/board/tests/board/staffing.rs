@@ -230,6 +230,27 @@ fn a1_7_two_managers_do_not_wait_for_each_other() {
     assert_eq!(late.world.staff("lead"), hold(Reason::WaitingForWorkers, Some(on(late.top))), "sub will look");
 }
 
+/// N4, A1.7, F6: what is in progress below a blocked task does not go on, whoever waits for it. `b` waits for `d`, which is
+/// below `a`, and `a` is blocked.
+#[test]
+fn a1_7_what_a_blocked_task_holds_is_nothing_to_wait_for() {
+    let mut team = Team::new();
+    team.give("sub", team.a);
+    let sub = team.world.enter("sub", team.a);
+    let d = team.world.create(&Actor::Session(sub), &["d"])[0];
+    team.world.assign(&Actor::Session(sub), d, "w3");
+    team.world.go(&Actor::Session(sub), d, InProgress);
+    team.world.must(&team.lead(), depending(team.b, d));
+    team.world.assign(&team.lead(), team.b, "w2");
+    let going = team.world.create(&team.lead(), &["going"])[0];
+    team.give("w1", going);
+    team.world.go(&owner(), team.a, Blocked);
+    let wait = Command::SelectAction { choice: board::Choice::Wait, reason: None };
+    assert!(team.world.allows(&team.lead(), &wait), "`going` goes on");
+    team.world.complete("w1", going);
+    assert_eq!(team.world.attempt(&team.lead(), &wait).unwrap_err().code(), Code::CannotHelp);
+}
+
 /// A1.9, F86: an unread message from the owner, younger than five minutes.
 #[test]
 fn a1_9_young_message_starts_a_chat_and_an_old_one_expires() {

@@ -10,6 +10,7 @@ mod agents;
 mod clock;
 mod flaky;
 mod invariants;
+mod network;
 mod repository;
 mod runner;
 mod world;

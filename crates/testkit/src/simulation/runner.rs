@@ -9,12 +9,13 @@ use board::{
     RunnerOffer, SecretHash, SessionId, SpawnId, TaskId, WorkspaceFacts,
 };
 use control::{Clock as _, LocalDispatch};
-use dispatch::{Claim, Dispatch as _, FactReport, Offer, SessionState, Wanted, WorkOrder};
+use dispatch::{Claim, FactReport, Offer, SessionState, Wanted, WorkOrder};
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use runner::{Message, Mine, Outcome, Plan, Room, Step, reconcile};
 
 use super::agents::Behaviour;
+use super::network::Way;
 use super::world::World;
 
 /// A client under its shim. It lives on when the runner ends, and its exit stays on the disk until it was told.
@@ -83,13 +84,15 @@ pub(super) fn runner_id() -> RunnerId {
 }
 
 impl World {
-    fn dispatch(&mut self) -> LocalDispatch {
-        let server = self.any_server();
-        LocalDispatch::new(server, runner_id())
+    fn dispatch(&mut self) -> Way {
+        let (server, is_sound) = (self.any_server(), self.faults_over());
+        self.network.way(LocalDispatch::new(server, runner_id()), is_sound)
     }
 
     /// The runner looks, and begins what is to be done. False if there was nothing.
     pub(super) async fn runner_acts(&mut self) -> bool {
+        let at = LocalDispatch::new(self.any_server(), runner_id());
+        self.network.late_arrival(&at).await;
         let begins = self.runner.wanted.is_none();
         if begins || self.faults_over() || self.rng().random_bool(0.8) {
             let board = self.board();

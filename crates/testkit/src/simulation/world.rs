@@ -17,6 +17,7 @@ use super::Stats;
 use super::agents::{self, Behaviour};
 use super::clock::SimClock;
 use super::flaky::{Faults, FlakyStore};
+use super::network::Network;
 use super::repository::Repository;
 use super::runner::{Process, SimRunner};
 
@@ -29,6 +30,7 @@ pub(super) struct World {
     /// Several processes with the project open.
     servers: Vec<Project>,
     pub(super) runner: SimRunner,
+    pub(super) network: Network,
     pub(super) processes: Vec<Process>,
     pub(super) repository: Repository,
     spawned: u32,
@@ -50,6 +52,7 @@ impl World {
             id: "sim".parse().expect("a good name"),
             servers: Vec::new(),
             runner: SimRunner::default(),
+            network: Network::new(seed ^ 0x_fa_5e),
             processes: Vec::new(),
             repository: Repository::default(),
             spawned: 0,

@@ -2,6 +2,7 @@
 //!
 //! A host is a home of its own: its runner sees neither the repository nor the store.
 
+mod encrypted;
 mod forged;
 mod staffed;
 mod troubled;

@@ -9,6 +9,7 @@ mod commit_rate;
 mod idle_sessions;
 mod large_project;
 mod launch_latency;
+mod many_hosts;
 mod next_action_rate;
 mod open_project;
 mod running_project;
@@ -33,7 +34,7 @@ struct Arguments {
     /// Write the results to docs/performance.md
     #[arg(long)]
     write: bool,
-    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, W5
+    /// Only these: P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, W5
     only: Vec<String>,
 }
 
@@ -65,7 +66,7 @@ fn measure_all() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut rows = Vec::new();
-    let all: [(&str, Benchmark); 13] = [
+    let all: [(&str, Benchmark); 14] = [
         ("P1", next_action_rate::measure),
         ("P2", commit_rate::measure),
         ("P3", task_list::measure),
@@ -78,6 +79,7 @@ fn measure_all() -> anyhow::Result<()> {
         ("P11", whole_tasks::measure_end_to_done),
         ("P10", whole_tasks::measure_all_at_once),
         ("P12", large_project::measure),
+        ("P13", many_hosts::measure),
         ("W5", board_pages::measure),
     ];
     for (id, measure) in all {

@@ -17,12 +17,21 @@ pub(crate) struct SleepingTeam {
     pub(crate) home: PathBuf,
     repository: PathBuf,
     binary: PathBuf,
+    /// The address of a store that is not in the home.
+    store: Option<String>,
+    /// Homes of runners on other hosts.
+    others: Vec<PathBuf>,
     up: Option<Child>,
 }
 
 impl SleepingTeam {
     /// So many tasks in progress, each for an agent that sleeps.
     pub(crate) fn new(tasks: usize) -> anyhow::Result<Self> {
+        Self::in_store(tasks, None)
+    }
+
+    /// The same in another store than that of its home.
+    pub(crate) fn in_store(tasks: usize, store: Option<String>) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir()?;
         let root = directory.path().canonicalize()?;
         let binary = std::env::current_exe()?.with_file_name("saihai");
@@ -30,6 +39,8 @@ impl SleepingTeam {
             home: root.join("home"),
             repository: root.join("repository"),
             binary,
+            store,
+            others: Vec::new(),
             up: None,
             _directory: directory,
         };
@@ -62,10 +73,16 @@ impl SleepingTeam {
         self.saihai(&["init", "--name", "bench"]).map(drop)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(arguments).env("SAIHAI_HOME", &self.home).current_dir(&self.repository);
+        command.envs(self.store.as_ref().map(|store| ("SAIHAI_STORE", store)));
         command
+    }
+
+    /// Its agents run there too.
+    pub(crate) fn also_in(&mut self, home: PathBuf) {
+        self.others.push(home);
     }
 
     pub(crate) fn saihai(&self, arguments: &[&str]) -> anyhow::Result<String> {
@@ -108,6 +125,10 @@ impl SleepingTeam {
                 line.clear();
             }
         });
+        self.wait_until_running(count)
+    }
+
+    pub(crate) fn wait_until_running(&self, count: usize) -> anyhow::Result<()> {
         let began = Instant::now();
         while self.running()?.len() < count {
             anyhow::ensure!(began.elapsed() < START_TIMEOUT, "{} of {count} run", self.running()?.len());
@@ -118,9 +139,10 @@ impl SleepingTeam {
 
     /// The shims of all sessions that run.
     pub(crate) fn shims(&self) -> anyhow::Result<Vec<u32>> {
-        let sessions = self.home.join("projects/bench/sessions");
+        let homes = std::iter::once(&self.home).chain(&self.others);
+        let directories = homes.filter_map(|home| std::fs::read_dir(home.join("projects/bench/sessions")).ok());
         let mut pids = Vec::new();
-        for entry in std::fs::read_dir(sessions)? {
+        for entry in directories.flatten() {
             // One that was never started has none.
             let Ok(text) = std::fs::read_to_string(entry?.path().join("shim.json")) else { continue };
             let pid = serde_json::from_str::<Value>(&text)?["pid"].as_u64().context("a shim has a pid")?;

@@ -50,6 +50,12 @@ impl AdmitContext<'_> {
         forced: bool,
     ) -> AdmitResult {
         self.check_force(forced)?;
+        // A runner's claim that comes twice, however late, is one claim.
+        if let (Driver::Runner { .. }, Some(credential)) = (driver, credential)
+            && let Some(known) = self.board.credentials.get(credential)
+        {
+            return Err(RefusalReason::StaleSession(*known).into());
+        }
         let mut happened = match (driver, purpose) {
             (Driver::Hand, Purpose::Task(task)) => self.claim_by_hand(agent, task, forced)?,
             (Driver::Hand, Purpose::Chat) => return Err(RefusalReason::TaskSessionOnly.into()),

@@ -251,3 +251,20 @@ fn roster_and_limits_are_judged_by_the_board() {
         board::RefusalReason::LimitOutOfRange { name: "max_children", least: 1, most: 20 }.into()
     );
 }
+
+/// S1, R10: a claim whose answer was lost may come again, however late: it claims nothing a second time.
+#[test]
+fn a_claim_that_comes_again_is_one_claim() {
+    let mut world = World::new();
+    let task = world.started("w1");
+    let driver = Driver::Runner { runner: "r".parse().unwrap(), spawn: "s".parse().unwrap() };
+    let credential = Some(board::SecretHash("c".repeat(64)));
+    let claim = Command::Claim { agent: agent("w1"), purpose: Purpose::Task(task), driver, credential, forced: false };
+    world.must(&runner(), claim.clone());
+    let session = world.task(task).live.unwrap();
+    assert_eq!(world.refused(&runner(), claim.clone()), Code::StaleSession);
+    world.end(session, ProcessEnd::because(EndReason::Lost));
+    world.pass(Span::seconds(10));
+    assert!(world.task(task).live.is_none() && world.staff("w1").action == board::Action::Start);
+    assert_eq!(world.refused(&runner(), claim), Code::StaleSession);
+}

@@ -21,8 +21,9 @@ pub(crate) struct Piece {
 }
 
 /// Only whoever runs a session says what it has printed.
-fn check_owner(place: &InProject, session: SessionId) -> Result<(), Refused> {
-    let board = place.project.board();
+async fn check_owner(place: &InProject, session: SessionId) -> Result<(), Refused> {
+    // Another server may have admitted the claim a moment ago.
+    let board = place.project.newest().await?;
     let driver = board.session(session).ok().map(|session| &session.driver);
     match driver {
         Some(Driver::Runner { runner, .. }) if *runner == place.caller.runner => Ok(()),
@@ -40,7 +41,7 @@ pub(crate) async fn piece(
     Query(Piece { at, anew }): Query<Piece>,
     bytes: Bytes,
 ) -> Answer<AnswerPiece> {
-    check_owner(&place, session)?;
+    check_owner(&place, session).await?;
     if anew {
         place.project.drop_output(session).await?;
     }
@@ -54,7 +55,7 @@ pub(crate) async fn kept(
     State(_): State<RunnerService>,
     Path(Session { session, .. }): Path<Session>,
 ) -> Answer<AnswerOutput> {
-    check_owner(&place, session)?;
+    check_owner(&place, session).await?;
     let page = place.project.output(session, 0, usize::MAX).await?;
     let blake3 = blake3::hash(&page.bytes).to_hex().to_string();
     Ok(Json(AnswerOutput { oldest: page.oldest, end: page.newest, blake3 }))

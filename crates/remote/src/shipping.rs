@@ -68,7 +68,13 @@ impl Shipping {
 
     async fn ship(&mut self, session: SessionId, directory: &Path) -> Result<(), RemoteError> {
         // Before its output is read: what comes later is looked for again.
-        let over = matches!(Shim::find(directory, ""), Ok(ShimState::Exited(_) | ShimState::Missing));
+        // A directory without a shim is that of a session that is still being prepared.
+        let started = Shim::was_started(directory);
+        let over = match Shim::find(directory, "") {
+            Ok(ShimState::Exited(_)) => true,
+            Ok(ShimState::Missing) => started,
+            Ok(ShimState::Running(_)) | Err(_) => false,
+        };
         let log = SessionLog::of(directory);
         let mut end = match self.ends.get(&session) {
             Some(end) => *end,

@@ -79,6 +79,11 @@ impl Shim {
         Ok(Started { shim, lines })
     }
 
+    /// Was there ever a shim in a session's directory?
+    pub fn was_started(directory: &Path) -> bool {
+        plan::shim_file(directory).exists()
+    }
+
     /// What is left of a session's shim, whichever runner started it.
     pub fn find(directory: &Path, spawn: &str) -> io::Result<ShimState> {
         // The process before the record: a shim writes its record and then ends, so one that is gone and has

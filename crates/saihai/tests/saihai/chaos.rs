@@ -20,10 +20,10 @@ const MAX_OPEN_TASKS: usize = 5;
 const WAIT_LIMIT: Duration = Duration::from_secs(180);
 
 /// A linear congruential generator: the same numbers for the same seed.
-struct Lcg(u64);
+pub(crate) struct Lcg(pub(crate) u64);
 
 impl Lcg {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end
     }

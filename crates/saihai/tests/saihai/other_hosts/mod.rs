@@ -4,6 +4,8 @@
 
 mod encrypted;
 mod forged;
+mod namespaces;
+mod slow_network;
 mod staffed;
 mod troubled;
 mod working;
@@ -12,12 +14,18 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::runner::{pids, signal, wait_for};
+use crate::world::World;
+
+/// For output to arrive, which is looked for every few seconds after trouble.
+const SENT_LIMIT: Duration = Duration::from_secs(30);
 
 /// A machine with git, the program, and nothing else of ours.
 pub(crate) struct Host {
@@ -56,6 +64,24 @@ impl Host {
         segments.sort();
         let bytes: Vec<u8> = segments.iter().flat_map(|path| fs::read(path).unwrap_or_default()).collect();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Waits until the store has what a session has written here, byte for byte.
+    #[track_caller]
+    pub(crate) fn until_output_is_sent(&self, world: &World, session: u32) {
+        let (began, printed) = (Instant::now(), self.log(session).into_bytes());
+        let mut command = world.command(&["session", "log", &session.to_string()]);
+        loop {
+            let kept = command.output().unwrap();
+            if kept.stdout == printed {
+                return;
+            }
+            let sent = self.project_directory().join(format!("sessions/ses_{session}/output-sent")).exists();
+            let seen = format!("{} of {} bytes, said to be sent: {sent}; {kept:?}", kept.stdout.len(), printed.len());
+            let seen: String = seen.chars().take(400).collect();
+            assert!(began.elapsed() < SENT_LIMIT, "the output of session {session} is not in the store: {seen}");
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     #[track_caller]

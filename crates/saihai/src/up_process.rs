@@ -102,6 +102,7 @@ impl EventReader {
 impl UpProcess {
     /// Takes the runner's lock and starts to listen. No agent is started yet.
     pub(crate) async fn open(context: &Context, opened: OpenProject, options: UpOptions) -> Result<Self, Failure> {
+        check_no_remote(context, opened.board().settings.remote.as_deref())?;
         let paths = RunnerPaths::new(&context.home, &opened.id);
         let lock = acquire_runner_lock(context, &paths).await?;
         try_sandbox(context, opened.board().settings.sandbox).await?;
@@ -235,6 +236,24 @@ pub(crate) async fn open_all_projects(control: &Control, context: &Context) -> R
         control.project(id).await.map_err(|error| Failure::control(error, context.language()))?;
     }
     Ok(())
+}
+
+/// Work of a project with a remote is merged there, by runners that follow it. This one would merge into the repository
+/// beside it, and nobody else would learn of that.
+fn check_no_remote(context: &Context, remote: Option<&str>) -> Result<(), Failure> {
+    let Some(remote) = remote else { return Ok(()) };
+    Err(Failure::new(
+        CliExit::Configuration,
+        "bad_config",
+        context.say(
+            format!("Work of this project is merged into {remote}, and `saihai up` merges beside it."),
+            format!("このプロジェクトの成果は {remote} にマージされますが、`saihai up` はローカルにマージします。"),
+        ),
+        context.say(
+            "Use `saihai serve` here and `saihai runner` on this or other hosts; or remove `remote` from .saihai/config.yaml.",
+            "ここでは `saihai serve` を、このマシンか他のホストで `saihai runner` を使うか、.saihai/config.yaml の `remote` を外してください。",
+        ),
+    ))
 }
 
 /// Agents and checks must be confined as the project wants it. Where the system cannot, that is said before anything starts

@@ -51,7 +51,7 @@ fn a_server_and_a_runner_die_and_come_back() {
     drop(server);
 }
 
-/// R10, S1, L9: a runner that is not heard of is missed, its sessions wait for it for minutes, and then they are started
+/// R10, S1, L9, F129: a runner that is not heard of is missed, its sessions wait for it for minutes, and then they are started
 /// elsewhere. When it comes back its process is ended, and what it has written stays there.
 #[test]
 fn a_runner_that_comes_back_late_gives_up_what_others_do() {

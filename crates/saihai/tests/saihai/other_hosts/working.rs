@@ -167,6 +167,8 @@ fn the_target_moves_on_the_remote() {
     let team = Team::in_repository(world, script, &settings);
     team.world.git(&["push", "--quiet", remote.to_str().unwrap(), "main"]);
     let before = team.world.git(&["rev-parse", "main"]);
+    let refused = team.world.refused(3, &["up", "--listen", "127.0.0.1:0"]);
+    assert!(refused["hint"].as_str().unwrap().contains("saihai runner"), "it would merge beside the remote: {refused}");
     let (mut one, two) = (Server::start(&team.world), Server::start(&team.world));
     let host = Host::new();
     let (token, _) = Server::runner_token(&team.world, "host", &[]);

@@ -5,7 +5,7 @@ use crate::command::NewTask;
 use crate::refusal::RefusalReason;
 use crate::session::Session;
 use crate::task::{Priority, Repairs, Reverts, Status, Task, TaskType};
-use crate::{Agent, AgentId, TaskId};
+use crate::{Agent, AgentId, Client, TaskId};
 
 /// The commits by which the queue brought a task's work into the target, the newest first. Of what somebody merged by hand
 /// it is not known where it begins.
@@ -55,11 +55,13 @@ impl AdmitContext<'_> {
         Ok(happened)
     }
 
-    /// Who did the work, or else any worker. Without one the task waits for the owner to assign it.
+    /// Who did the work, or else any worker whom a runner starts: where git can undo it alone, nobody has to come. Without
+    /// a worker the task waits for the owner to assign it.
     fn reverting_agent(&self, task: &Task) -> Option<AgentId> {
-        let can = |agent: &&Agent| agent.active && !agent.is_manager();
-        let before = task.assignee.as_ref().and_then(|id| self.board.agents.get(id)).map(AsRef::as_ref).filter(can);
-        let any = || self.board.agents.values().map(AsRef::as_ref).find(can);
-        before.or_else(any).map(|agent| agent.id().clone())
+        let workers = || self.board.agents.values().filter(|agent| agent.active && !agent.is_manager());
+        let started = |agent: &&std::sync::Arc<Agent>| agent.spec.client != Client::Attached;
+        let before = || workers().find(|agent| task.assignee.as_ref() == Some(agent.id()));
+        let found = before().filter(started).or_else(|| workers().find(started)).or_else(before);
+        found.or_else(|| workers().next()).map(|agent| agent.id().clone())
     }
 }

@@ -37,6 +37,20 @@ fn merged_work_is_undone_by_a_task_of_its_own() {
     assert_eq!(world.refused(&owner(), revert(task)), Code::Duplicate);
 }
 
+/// V14, S7: nobody has to attach an agent for what git can do alone.
+#[test]
+fn what_an_attached_agent_did_is_undone_by_one_that_a_runner_starts() {
+    let mut world = World::new();
+    let task = done(&mut world);
+    let mut agents: Vec<_> = world.board.agents.values().map(|agent| agent.spec.clone()).collect();
+    agents.iter_mut().filter(|spec| spec.id == agent("w1")).for_each(|spec| spec.client = board::Client::Attached);
+    world.must(&owner(), Command::ApplyRoster { agents });
+    world.must(&owner(), revert(task));
+    let undo = world.board.tasks.keys().next_back().copied().unwrap();
+    let assignee = world.task(undo).assignee.clone().unwrap();
+    assert_ne!(world.board.agent(&assignee).unwrap().spec.client, board::Client::Attached);
+}
+
 /// V14: only the owner, and only what the queue merged.
 #[test]
 fn what_was_not_merged_by_the_queue_is_not_undone() {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use board::lifecycle::Move;
 use board::wire::{Project, TaskItem};
 use board::{
-    Board, Command, DependsOn, Destination, EventKind, NewTask, Party, Priority, RefusalReason, SessionId, Status,
-    Task, TaskId, TaskType, Timestamp, Tool, say_why,
+    Board, Client, Command, DependsOn, Destination, EventKind, NewTask, Party, Priority, RefusalReason, SessionId,
+    Status, Task, TaskId, TaskType, Timestamp, Tool, say_why,
 };
 use control::{ControlError, Receipt};
 use schemars::JsonSchema;
@@ -57,6 +57,11 @@ struct AgentItem {
     name: String,
     hierarchy_type: &'static str,
     role: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skills: Vec<String>,
+    /// No runner starts it: a person attaches it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    attached: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_agent_id: Option<String>,
     /// Unsettled tasks it has.
@@ -92,6 +97,8 @@ impl ToolHandler for GetOverview {
             name: agent.spec.name.clone(),
             hierarchy_type: agent.spec.hierarchy.as_str(),
             role: agent.spec.role.clone(),
+            skills: agent.spec.skills.clone(),
+            attached: agent.spec.client == Client::Attached,
             parent_agent_id: agent.spec.parent.as_ref().map(ToString::to_string),
             load: board.open_tasks(agent.id()).len(),
         });

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::{IntoResponse, Response};
-use board::{ProjectId, Role, RunnerId, RunnerOffer, Token, TokenUse};
+use board::{Driver, ProjectId, Role, RunnerId, RunnerOffer, SessionId, Token, TokenUse};
 use control::{ControlError, LocalDispatch, Project, RunnerHeartbeat, permitted, token_hash};
 use dispatch::DispatchError;
 use http::request::Parts;
@@ -141,6 +141,20 @@ impl FromRequestParts<RunnerService> for InProject {
 }
 
 impl InProject {
+    /// Only whoever runs a session says what it has printed, and sends its work.
+    pub(crate) async fn check_owner(&self, session: SessionId) -> Result<(), Refused> {
+        // Another server may have admitted the claim a moment ago.
+        let board = self.project.newest().await?;
+        let driver = board.session(session).ok().map(|session| &session.driver);
+        match driver {
+            Some(Driver::Runner { runner, .. }) if *runner == self.caller.runner => Ok(()),
+            Some(_) | None => {
+                let message = format!("{session} is not a session of this runner");
+                Err(Refused::new(StatusCode::FORBIDDEN, "not_allowed", message))
+            }
+        }
+    }
+
     /// The port that a runner in this process would have.
     pub(crate) fn dispatch(&self, service: &RunnerService, offer: &RunnerOffer) -> LocalDispatch {
         LocalDispatch::new(self.project.clone(), self.caller.runner.clone())

@@ -3,11 +3,9 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
-use board::{Driver, SessionId};
-use http::StatusCode;
 use serde::Deserialize;
 
-use crate::caller::{Answer, InProject, Refused};
+use crate::caller::{Answer, InProject};
 use crate::protocol::{AnswerOutput, AnswerPiece};
 use crate::state::RunnerService;
 use crate::uploads::Session;
@@ -20,20 +18,6 @@ pub(crate) struct Piece {
     anew: bool,
 }
 
-/// Only whoever runs a session says what it has printed.
-async fn check_owner(place: &InProject, session: SessionId) -> Result<(), Refused> {
-    // Another server may have admitted the claim a moment ago.
-    let board = place.project.newest().await?;
-    let driver = board.session(session).ok().map(|session| &session.driver);
-    match driver {
-        Some(Driver::Runner { runner, .. }) if *runner == place.caller.runner => Ok(()),
-        Some(_) | None => {
-            let message = format!("{session} is not a session of this runner");
-            Err(Refused::new(StatusCode::FORBIDDEN, "not_allowed", message))
-        }
-    }
-}
-
 pub(crate) async fn piece(
     place: InProject,
     State(_): State<RunnerService>,
@@ -41,7 +25,7 @@ pub(crate) async fn piece(
     Query(Piece { at, anew }): Query<Piece>,
     bytes: Bytes,
 ) -> Answer<AnswerPiece> {
-    check_owner(&place, session).await?;
+    place.check_owner(session).await?;
     if anew {
         place.project.drop_output(session).await?;
     }
@@ -55,7 +39,7 @@ pub(crate) async fn kept(
     State(_): State<RunnerService>,
     Path(Session { session, .. }): Path<Session>,
 ) -> Answer<AnswerOutput> {
-    check_owner(&place, session).await?;
+    place.check_owner(session).await?;
     let page = place.project.output(session, 0, usize::MAX).await?;
     let blake3 = blake3::hash(&page.bytes).to_hex().to_string();
     Ok(Json(AnswerOutput { oldest: page.oldest, end: page.newest, blake3 }))

@@ -46,6 +46,7 @@ pub(crate) async fn piece(
     Query(At { at }): Query<At>,
     bytes: Bytes,
 ) -> Answer<AnswerPiece> {
+    place.check_owner(session).await?;
     let path = file(&service, &place, session);
     let written = tokio::task::spawn_blocking(move || -> std::io::Result<u64> {
         if let Some(directory) = path.parent() {

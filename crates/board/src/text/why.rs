@@ -31,8 +31,8 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
         ),
         Line::NoRunner => say(
             phrase(
-                "Nobody runs this project: start `saihai up`.",
-                "このプロジェクトを実行しているものがありません: `saihai up` を起動してください。",
+                "Nobody runs this project: start `saihai up` here, or `saihai runner` on any host.",
+                "このプロジェクトを実行しているものがありません: ここで `saihai up` を、または任意のホストで `saihai runner` を起動してください。",
             ),
             &[],
         ),

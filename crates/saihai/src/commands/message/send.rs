@@ -53,8 +53,8 @@ impl Send {
                 let (id, to) = (message.id, &self.to);
                 let ttl = board::say_span(receipt.after.settings.limits.message_ttl, opened.language);
                 opened.say(
-                    format!("{id} to {to}. It expires after {ttl} if no runner starts the agent."),
-                    format!("{to} への {id} を送りました。{ttl} 以内に起動されなければ期限切れになります。"),
+                    format!("{id} to {to}. It expires after {ttl} if the agent has not read it by then."),
+                    format!("{to} への {id} を送りました。{ttl} 以内に読まれなければ期限切れになります。"),
                 )
             },
         )

@@ -30,8 +30,8 @@ impl List {
             || {
                 if known.is_empty() {
                     return context.say(
-                        "No runner on another host has been here yet. Next: saihai token create --role runner",
-                        "他のホストのランナーはまだ来ていません。次: saihai token create --role runner",
+                        "No runner on another host is here. Next: saihai token create --role runner",
+                        "他のホストのランナーはいません。次: saihai token create --role runner",
                     );
                 }
                 let rows = known.iter().map(|runner| {

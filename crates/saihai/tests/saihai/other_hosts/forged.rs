@@ -106,7 +106,9 @@ fn a_runner_can_act_on_its_own_sessions_only() {
     assert_eq!(send("GET", "/output/ses_1", b"").status, 403);
     // A bundle with a commit of its own, sent as if it were the session's work.
     let bundle = forged_bundle(&team, &head);
-    assert_eq!(send("PUT", "/uploads/ses_1?at=0", &bundle.bytes).status, 200, "it has a place of its own");
+    for path in ["/uploads/ses_1?at=0", "/uploads/ses_99?at=0"] {
+        assert_eq!(send("PUT", path, &bundle.bytes).status, 403, "{path}");
+    }
     let sent = json!({ "length": bundle.bytes.len(), "blake3": bundle.hash });
     let publish = json!({ "of": of, "head": bundle.head, "bundle": sent });
     assert_eq!(ask("/publish", &publish).0, 409);

@@ -15,10 +15,10 @@ use crate::runner::Team;
 use crate::server::Server;
 
 /// How long everything takes, in each direction.
-const DELAY: Duration = Duration::from_millis(300);
-/// What is read at once, and how long that keeps the line busy: 256 KiB a second.
+const DELAY: Duration = Duration::from_millis(80);
+/// What is read at once, and how long that keeps the line busy: 1 MiB a second.
 const PIECE: usize = 16 << 10;
-const PIECE_TIME: Duration = Duration::from_millis(62);
+const PIECE_TIME: Duration = Duration::from_millis(15);
 /// A connection breaks off after less than so many pieces in one direction.
 const MOST_PIECES: usize = 60;
 

@@ -94,7 +94,7 @@ pub use next_action::next_action;
 pub use obstacle::Obstacle;
 pub use readiness::{can_start, obstacles, waiting_to_start};
 pub use refusal::{Code, Refusal, RefusalReason};
-pub use runner_view::{DiskSpace, RUNNER_SILENT, RunnerOffer, RunnerStatus, RunnerView};
+pub use runner_view::{DiskSpace, RUNNER_SILENT, RunnerOffer, RunnerState, RunnerStatus, RunnerView, is_given_up};
 pub use session::{CompletionReport, Driver, ModelReport, Outcome, Purpose, Session, SessionStatus};
 pub use settings::{
     ChatRequests, Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox,
@@ -107,7 +107,7 @@ pub use task::{
 };
 pub use text::{
     Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_move_reason,
-    say_reason, say_rejection, say_span, say_waiting, say_why,
+    say_reason, say_rejection, say_runner_state, say_span, say_waiting, say_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentSpec, Client};
-use crate::{SessionId, Span};
+use crate::settings::Limits;
+use crate::{SessionId, Span, Timestamp};
 
 /// The runners, as far as whoever asks can see them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +74,20 @@ pub struct DiskSpace {
 
 /// After so much silence it is told that a runner on another host was not heard of. It asks twice as often.
 pub const RUNNER_SILENT: Span = Span::seconds(60);
+
+/// Is a runner that was heard of then given up, so that what it had ended is another's (V12)? What it ran is lost by then.
+pub fn is_given_up(heard_at: Timestamp, limits: &Limits, now: Timestamp) -> bool {
+    now >= heard_at + limits.remote_lease + RUNNER_SILENT
+}
+
+/// How a runner on another host stands, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunnerState {
+    Silent,
+    Draining,
+    DiskFull,
+    Here,
+}
 
 #[cfg(test)]
 mod tests {

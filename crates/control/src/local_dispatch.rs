@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use board::{
-    Actor, Board, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, Installation, RUNNER_SILENT,
-    RunnerId, RunnerOffer, Seq, Session, SessionId, SessionStatus, Timestamp, begins_turn, examination,
-    examination_step, merge_queue, staff_chat, staff_task,
+    Actor, Board, CheckResult, Command, Driver, Examination, ExaminationStep, Generation, Installation, RunnerId,
+    RunnerOffer, Seq, Session, SessionId, SessionStatus, Timestamp, begins_turn, examination, examination_step,
+    is_given_up, merge_queue, staff_chat, staff_task,
 };
 use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, TargetOrder, Wanted, WorkOrder};
 
@@ -69,7 +69,7 @@ impl LocalDispatch {
         for (from, last_ended) in waiting {
             let known = installation.runner_token(from.as_str()).is_some();
             let heard_at = heard.get(&from).copied().unwrap_or(last_ended).max(last_ended);
-            if known && now < heard_at + board.settings.limits.remote_lease + RUNNER_SILENT {
+            if known && !is_given_up(heard_at, &board.settings.limits, now) {
                 continue;
             }
             let command = Command::TakeOver { from, to: self.runner.clone() };

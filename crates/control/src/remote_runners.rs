@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use board::{
     Actor, Command, EventKind, Installation, InstallationCommand, ProjectId, RUNNER_SILENT, RunnerId, RunnerOffer,
-    RunnerStatus, SessionId, Span, Timestamp, Token,
+    RunnerState, RunnerStatus, SessionId, Span, Timestamp, Token, TokenId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,18 @@ impl RemoteRunner {
         self.heartbeat.projects.values().map(|status| status.busy.len()).sum()
     }
 
+    /// How it stands, in short.
+    pub fn state(&self, now: Timestamp) -> RunnerState {
+        match (self.is_present(now), self.heartbeat.offer.draining) {
+            (false, _) => RunnerState::Silent,
+            (true, true) => RunnerState::Draining,
+            (true, false) if self.heartbeat.projects.values().any(|status| status.disk.is_some()) => {
+                RunnerState::DiskFull
+            }
+            (true, false) => RunnerState::Here,
+        }
+    }
+
     /// Is it known to be there?
     pub fn is_present(&self, now: Timestamp) -> bool {
         self.silence(now) < RUNNER_SILENT
@@ -80,6 +92,23 @@ impl Control {
     /// It has gone, or is not to be known any more.
     pub async fn forget_runner(&self, runner: &RunnerId) -> Result<(), ControlError> {
         self.remove_presence(runner.as_str()).await
+    }
+
+    /// Makes a token useless from now on. With it goes the runner that it is for.
+    pub async fn revoke_token(
+        &self,
+        installation: &Writer<Installation>,
+        by: &Actor,
+        id: &TokenId,
+    ) -> Result<(), ControlError> {
+        let runner = installation.newest().await?.runner_token(id).and_then(|token| token.id.parse().ok());
+        match runner {
+            Some(runner) => self.remove_runner(installation, by, &runner).await.map(drop),
+            None => {
+                let revoke = InstallationCommand::RevokeToken { id: id.clone() };
+                installation.submit(by.clone(), revoke).await.map(drop)
+            }
+        }
     }
 
     /// Removes a runner for good: its token opens nothing any more, what it ran is given up, and what it had finished is

@@ -3,6 +3,7 @@
 mod moves;
 mod revert;
 mod roster;
+mod runners;
 mod sessions;
 mod talk;
 mod tasks;

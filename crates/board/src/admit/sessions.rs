@@ -19,7 +19,7 @@ use crate::settings::Fuel;
 use crate::staffing;
 use crate::task::{Status, Task};
 use crate::verdict;
-use crate::{Actor, AgentId, Generation, Party, RunnerId, SecretHash, SessionId, TaskId, Timestamp};
+use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
 
 /// The next instant at which time alone changes something. The writer sleeps until then instead of polling.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
@@ -256,52 +256,6 @@ impl AdmitContext<'_> {
         let until = self.now + lease;
         renewed.push(EventKind::LeasesRenewed { sessions: valid, until });
         Ok(renewed)
-    }
-
-    /// Nobody else tests or merges for as long as a lease lasts.
-    fn merge_turn(&self, session: SessionId) -> EventKind {
-        EventKind::MergeTurnTaken { session, until: self.now + self.board.settings.limits.lease }
-    }
-
-    /// What the step that follows an examination does to the turn.
-    fn turn_after(&self, session: &Session, step: &ExaminationStep) -> Option<EventKind> {
-        let has_it = self.board.merge_turn.is_some_and(|turn| turn.session == session.id);
-        if let (ExaminationStep::Wait(_), true) = (step, has_it) {
-            return Some(EventKind::MergeTurnEnded { session: session.id });
-        }
-        examination::begins_turn(self.board, session, step).then(|| self.merge_turn(session.id))
-    }
-
-    fn sessions_of<'a>(&'a self, of: &'a RunnerId) -> impl Iterator<Item = &'a Session> {
-        let own = move |session: &&Session| matches!(&session.driver, Driver::Runner { runner, .. } if runner == of);
-        self.board.all_live_sessions().filter(own)
-    }
-
-    /// Nobody will hear of these processes again. What has ended stays, for another runner (V12).
-    pub(super) fn drop_runner(&self, runner: &RunnerId) -> AdmitResult {
-        if let Actor::Session(_) | Actor::Runner(_) = self.actor {
-            return Err(RefusalReason::OwnersOnly.into());
-        }
-        let mut happened = Vec::new();
-        for session in self.sessions_of(runner).filter(|session| session.status != SessionStatus::Verifying) {
-            happened.extend(self.ended(session, &ProcessEnd::because(EndReason::Lost), None)?);
-        }
-        let turn = self.board.merge_turn.filter(|turn| self.sessions_of(runner).any(|own| own.id == turn.session));
-        happened.extend(turn.map(|turn| EventKind::MergeTurnEnded { session: turn.session }));
-        Ok(happened)
-    }
-
-    /// Whoever asks knows that the one runner is gone, and that the other is there.
-    pub(super) fn take_over(&self, from: &RunnerId, to: &RunnerId) -> AdmitResult {
-        if *self.actor != Actor::System {
-            return Err(RefusalReason::RunnersOnly.into());
-        }
-        let ended = |session: &&Session| session.status == SessionStatus::Verifying;
-        let sessions: Vec<_> = self.sessions_of(from).filter(ended).map(|session| session.id).collect();
-        if sessions.is_empty() {
-            return Ok(Vec::new());
-        }
-        Ok(vec![EventKind::SessionsTakenOver { sessions, runner: to.clone() }])
     }
 
     /// Stops a session, and blocks its task so that it is not simply started again (L12).

@@ -11,7 +11,7 @@ use crate::Language;
 
 pub use event_lines::{EventLine, Tone, clean, event_lines, one_line, say_judge_changes};
 pub use instructions::{feedback as say_rejection, instruction};
-pub use why::{say as say_why, say_move_reason, say_reason, say_span, say_waiting};
+pub use why::{say as say_why, say_move_reason, say_reason, say_runner_state, say_span, say_waiting};
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use crate::coordination::Reason;
 use crate::evidence::{EndReason, Rejection};
 use crate::examination::Waiting;
 use crate::obstacle::Obstacle;
+use crate::runner_view::RunnerState;
 use crate::text::instructions::feedback;
 use crate::why::Line;
 use crate::{Party, Span, TaskId};
@@ -318,6 +319,17 @@ pub fn say_waiting(waiting: &Waiting, language: Language) -> String {
             say(phrase("it is behind {0} in the merge queue", "マージ待ち行列で {0} の後です"), &[task])
         }
     }
+}
+
+/// How a runner on another host stands, in a word or two.
+pub fn say_runner_state(state: RunnerState, language: Language) -> String {
+    let said = match state {
+        RunnerState::Silent => phrase("not heard of", "応答なし"),
+        RunnerState::Draining => phrase("draining", "新規停止"),
+        RunnerState::DiskFull => phrase("disk full", "ディスク不足"),
+        RunnerState::Here => phrase("here", "稼働中"),
+    };
+    said.say(language, &[])
 }
 
 /// What staffing's word means, as half a sentence.

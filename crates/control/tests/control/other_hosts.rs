@@ -104,3 +104,24 @@ async fn ended_work_of_a_silent_runner_is_taken_over() {
     assert_eq!(its_own().await, 1);
     assert_eq!(project.board().sessions.len(), 1);
 }
+
+/// R10: whichever way its token is revoked, the runner goes with it, and what it ran is given up at once.
+#[tokio::test]
+async fn a_runner_goes_with_its_token() {
+    let world = World::default();
+    let control =
+        Control::new(Arc::new(world.store.clone()), Arc::new(world.clock.clone()), ProcessLifetime::LongLived);
+    let project = world.with_work().await;
+    let installation = control.installation().await.unwrap();
+    let path = "/web".into();
+    let add = InstallationCommand::AddProject { id: crate::world::id(), path };
+    installation.submit(owner(), add).await.unwrap();
+    let new = NewToken::bearer("tok_one".into(), Role::Runner, String::new(), token_hash("tok_one"));
+    installation.submit(owner(), InstallationCommand::CreateToken(new)).await.unwrap();
+    let (one, command) = claim("tok_one");
+    project.submit(one, command).await.unwrap();
+    control.revoke_token(&installation, &owner(), &"tok_one".into()).await.unwrap();
+    let board = project.newest().await.unwrap();
+    assert_eq!(board.sessions[&SessionId(1)].end.as_ref().unwrap().reason, board::EndReason::Lost);
+    assert!(installation.state().runner_token("tok_one").is_none());
+}

@@ -124,8 +124,9 @@ async fn revoke(
     Path(id): Path<String>,
     _: Query<NoQuery>,
 ) -> Result<StatusCode, Problem> {
-    let command = InstallationCommand::RevokeToken { id };
-    state.server.installation().submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+    let server = &state.server;
+    let revoked = server.control().revoke_token(server.installation(), &person.actor(), &id).await;
+    revoked.map_err(|error| person.problem(&error))?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use board::{ProjectId, SessionId};
+use board::{ProjectId, RunnerState, SessionId, say_runner_state};
 
 use super::layout::{Answer, Layout, NavItem, PageUser, error_page, page};
 use super::parts::Age;
@@ -19,7 +19,7 @@ struct Runners {
 struct Row {
     id: String,
     name: String,
-    state: &'static str,
+    state: String,
     /// Whether that asks for attention.
     bad: bool,
     heard: Age,
@@ -35,21 +35,15 @@ pub(super) async fn runners(State(state): State<AppState>, PageUser(person): Pag
     let known = state.remote_runners(&person).await.map_err(error_page(&person))?;
     let now = state.server.now();
     let row = |runner: control::RemoteRunner| {
-        let (present, heartbeat) = (runner.is_present(now), &runner.heartbeat);
-        let disk_full = heartbeat.projects.values().any(|status| status.disk.is_some());
+        let (state, heartbeat) = (runner.state(now), &runner.heartbeat);
         let of_project = |(project, status): (&ProjectId, &board::RunnerStatus)| {
             status.busy.iter().map(|session| (project.clone(), *session)).collect::<Vec<_>>()
         };
         Row {
             id: runner.id.to_string(),
             name: heartbeat.name.clone(),
-            state: match (present, heartbeat.offer.draining, disk_full) {
-                (false, _, _) => person.say("not heard of", "応答なし"),
-                (true, true, _) => person.say("draining", "新規停止"),
-                (true, false, true) => person.say("disk full", "ディスク不足"),
-                (true, false, false) => person.say("here", "稼働中"),
-            },
-            bad: !present || disk_full,
+            state: say_runner_state(state, person.language),
+            bad: matches!(state, RunnerState::Silent | RunnerState::DiskFull),
             heard: Age { at: runner.heard_at, now },
             version: heartbeat.version.clone(),
             labels: heartbeat.offer.labels.clone(),

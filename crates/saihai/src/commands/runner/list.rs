@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Runners, json_of, state_of};
+use super::{Runners, json_of};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Column, table};
@@ -39,7 +39,7 @@ impl List {
                     [
                         runner.id.to_string(),
                         heartbeat.name.clone(),
-                        state_of(context, runner, now),
+                        board::say_runner_state(runner.state(now), context.language()),
                         format!("{}/{}", runner.busy(), runner.slots()),
                         heartbeat.offer.labels.join(", "),
                         heartbeat.version.clone(),

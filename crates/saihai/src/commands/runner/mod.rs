@@ -138,14 +138,3 @@ fn json_of(runner: &RemoteRunner, now: Timestamp) -> serde_json::Value {
         "projects": heartbeat.projects,
     })
 }
-
-/// How a runner stands, in a word or two.
-fn state_of(context: &Context, runner: &RemoteRunner, now: Timestamp) -> String {
-    let disk = runner.heartbeat.projects.values().any(|status| status.disk.is_some());
-    match (runner.is_present(now), runner.heartbeat.offer.draining, disk) {
-        (false, _, _) => context.say("not heard of", "応答なし"),
-        (true, true, _) => context.say("draining", "新規停止"),
-        (true, false, true) => context.say("disk full", "ディスク不足"),
-        (true, false, false) => context.say("here", "稼働中"),
-    }
-}

@@ -3,7 +3,7 @@
 use board::say_span;
 use clap::Args;
 
-use super::{Runners, json_of, not_found, state_of};
+use super::{Runners, json_of, not_found};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::show::clean;
@@ -33,7 +33,11 @@ impl Show {
                 };
                 let heard = say_span(runner.silence(now), language);
                 let mut lines = vec![
-                    format!("{} ({id}): {}", heartbeat.name, state_of(context, runner, now)),
+                    format!(
+                        "{} ({id}): {}",
+                        heartbeat.name,
+                        board::say_runner_state(runner.state(now), context.language())
+                    ),
                     context.say(format!("  heard of   {heard} ago"), format!("  最後の応答 {heard} 前")),
                     context.say(
                         format!("  version    {}", heartbeat.version),

@@ -1,6 +1,5 @@
 //! `saihai token revoke`
 
-use board::InstallationCommand;
 use clap::Args;
 use control::ProcessLifetime;
 use serde_json::json;
@@ -19,8 +18,8 @@ impl Revoke {
     pub(super) async fn run(self, context: &Context) -> Result<(), Failure> {
         let control = context.control(ProcessLifetime::ShortLived).await?;
         let installation = context.installation(&control).await?;
-        let revoke = InstallationCommand::RevokeToken { id: self.id.clone() };
-        installation.submit(owner(), revoke).await.map_err(|error| Failure::control(error, context.language()))?;
+        let revoked = control.revoke_token(&installation, &owner(), &self.id).await;
+        revoked.map_err(|error| Failure::control(error, context.language()))?;
         let json = json!({ "id": self.id, "revoked": true });
         context.format.print(
             &json,

@@ -1,7 +1,8 @@
 //! Does a server speak TLS to runners, agents and people, and to nobody else (R10)?
 
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
 use super::Host;
 use crate::runner::Team;
@@ -27,16 +28,18 @@ fn hosts_work_over_tls() {
     let url = format!("https://127.0.0.1:{}", server.port);
     let (token, _) = Server::runner_token(&team.world, "host", &[]);
     let host = Host::new();
-    let stranger = host.command(&url, &token, &[]).spawn().unwrap();
+    let mut stranger = host.command(&url, &token, &[]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(stranger.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains("certificate"), "{told}");
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+
     let mut trusting = host.command(&url, &token, &["--ca", certificate, "--once"]).spawn().unwrap();
     let task = team.start_task("Write");
     team.until_task(&task, "done");
     assert_eq!(team.merged("src/a.txt").as_deref(), Some("encrypted\n"));
     assert!(trusting.wait().unwrap().success());
-    let mut stranger = stranger;
-    assert!(stranger.try_wait().unwrap().is_none(), "it goes on trying");
-    stranger.kill().unwrap();
-    stranger.wait().unwrap();
 
     // Without TLS there is no answer, and the cookie of a login is for TLS alone.
     let curl =

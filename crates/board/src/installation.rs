@@ -8,7 +8,7 @@ use crate::field::Field;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::text_limits;
 use crate::words::words;
-use crate::{Actor, ProjectId, SecretHash, Seq, Timestamp};
+use crate::{Actor, ProjectId, RunnerId, SecretHash, Seq, Timestamp};
 
 words! {
     /// What a token lets its bearer do (S4).
@@ -288,6 +288,11 @@ impl Installation {
             text_limits::check(Field::Name, label)?;
         }
         Ok(InstallationEventKind::TokenCreated { id, role, name, hash, used_as, expires_at, given_for, labels })
+    }
+
+    /// The name of a runner on another host, whether its token is still good or not.
+    pub fn runner_name(&self, runner: &RunnerId) -> Option<&str> {
+        self.tokens.get(runner.as_str()).map(|token| token.name.as_str())
     }
 
     /// The token of a runner on another host, as long as it is good.

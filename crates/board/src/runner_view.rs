@@ -38,7 +38,11 @@ pub struct RunnerStatus {
     pub busy: Vec<SessionId>,
     /// Its disk, if that is too full to start anything.
     pub disk: Option<DiskSpace>,
+    /// Why it cannot work for the project.
+    pub trouble: Option<String>,
     pub offer: RunnerOffer,
+    /// It works for servers, which know it by what it tells them.
+    pub for_servers: bool,
 }
 
 /// What a runner has for agents.
@@ -86,6 +90,7 @@ pub enum RunnerState {
     Silent,
     Draining,
     DiskFull,
+    Trouble,
     Here,
 }
 

@@ -34,7 +34,14 @@ pub enum Line {
         waiting: Option<Waiting>,
     },
     /// It may start, and there is no runner to start it.
-    NoRunner,
+    NoRunner {
+        /// Work is merged into a remote, which `saihai up` does not do.
+        remote: bool,
+    },
+    /// It may start, and the runner that could start it cannot work for the project.
+    RunnerInTrouble {
+        trouble: String,
+    },
     /// It may start, and no runner that is there has what its agent needs.
     NoSuitableRunner {
         labels: Vec<String>,
@@ -251,7 +258,8 @@ fn in_progress(board: &Board, task: &Task, now: Timestamp, runner: &RunnerView) 
     {
         let Staffing { action, reason, until, .. } = staff_task(board, agent, task, now);
         let remaining = until.map(|until| until - now);
-        let missing = runner_is_missing(runner, &agent.spec, action == Action::Start);
+        let remote = board.settings.remote.is_some();
+        let missing = runner_is_missing(runner, &agent.spec, remote, action == Action::Start);
         let agent = agent.id().clone();
         let in_line = (reason == Reason::RightOfWay).then(|| stands_in_line(board, task, now)).flatten();
         lines.push(missing.or(in_line).unwrap_or(Line::Staffing { agent, reason, until, remaining }));
@@ -279,18 +287,23 @@ fn stands_in_line(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
 }
 
 /// Why no runner starts what may start.
-fn runner_is_missing(runners: &RunnerView, agent: &AgentSpec, may_start: bool) -> Option<Line> {
+fn runner_is_missing(runners: &RunnerView, agent: &AgentSpec, remote: bool, may_start: bool) -> Option<Line> {
     let present = match runners {
-        RunnerView::Missing => return Some(Line::NoRunner),
+        RunnerView::Missing => return Some(Line::NoRunner { remote }),
         RunnerView::Present(_) | RunnerView::Unknown if !may_start => return None,
         RunnerView::Unknown => return None,
         RunnerView::Present(present) => present,
     };
-    let suitable: Vec<_> = present.iter().filter(|runner| runner.offer.suits(agent)).collect();
+    let suits: Vec<_> = present.iter().filter(|runner| runner.offer.suits(agent)).collect();
     let is_full = |runner: &&&RunnerStatus| runner.busy.len() >= runner.slots as usize;
-    if suitable.is_empty() {
+    if suits.is_empty() {
         let draining = present.iter().any(|runner| runner.offer.draining);
         return Some(Line::NoSuitableRunner { labels: agent.runs_on.clone(), client: agent.client, draining });
+    }
+    let (suitable, in_trouble): (Vec<_>, Vec<_>) = suits.into_iter().partition(|runner| runner.trouble.is_none());
+    if suitable.is_empty() {
+        let trouble = in_trouble.into_iter().find_map(|runner| runner.trouble.clone())?;
+        return Some(Line::RunnerInTrouble { trouble });
     }
     if suitable.iter().any(|runner| runner.disk.is_none() && !is_full(&runner)) {
         return None;

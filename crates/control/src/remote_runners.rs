@@ -60,6 +60,9 @@ impl RemoteRunner {
             (true, false) if self.heartbeat.projects.values().any(|status| status.disk.is_some()) => {
                 RunnerState::DiskFull
             }
+            (true, false) if self.heartbeat.projects.values().any(|status| status.trouble.is_some()) => {
+                RunnerState::Trouble
+            }
             (true, false) => RunnerState::Here,
         }
     }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use board::{CheckResult, Examination, ExaminationStep, Generation, ProjectId, Seq, SessionId, Timestamp};
+use board::{
+    CheckResult, Examination, ExaminationStep, Generation, ProjectId, RunnerStatus, Seq, SessionId, Timestamp,
+};
 use control::RunnerHeartbeat;
 use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, Inventory, TargetOrder, Wanted, WorkOrder};
 use tokio_util::sync::CancellationToken;
@@ -28,15 +30,34 @@ const UNKNOWN_PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct RunnerSelf {
     heartbeat: RunnerHeartbeat,
-    /// In which files it is written how it stands with each project.
-    statuses: Mutex<BTreeMap<ProjectId, PathBuf>>,
+    projects: Mutex<BTreeMap<ProjectId, WorksFor>>,
     /// The token is not good any more. Nothing that runs is wanted.
     removed: CancellationToken,
 }
 
+/// How it stands with a project.
+#[derive(Debug)]
+enum WorksFor {
+    /// As its runner writes into a file.
+    File(PathBuf),
+    /// It cannot work for the project, because of this.
+    Trouble(String),
+}
+
+impl WorksFor {
+    fn status(&self) -> RunnerStatus {
+        match self {
+            Self::File(file) => {
+                std::fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+            }
+            Self::Trouble(trouble) => RunnerStatus { trouble: Some(trouble.clone()), ..RunnerStatus::default() },
+        }
+    }
+}
+
 impl RunnerSelf {
     pub fn new(heartbeat: RunnerHeartbeat) -> Arc<Self> {
-        Arc::new(Self { heartbeat, statuses: Mutex::default(), removed: CancellationToken::new() })
+        Arc::new(Self { heartbeat, projects: Mutex::default(), removed: CancellationToken::new() })
     }
 
     /// Cancelled when a server says that the token is not good any more.
@@ -46,24 +67,26 @@ impl RunnerSelf {
 
     /// From now on it works for a project; the file says how it stands.
     pub fn works_for(&self, project: &ProjectId, status: PathBuf) {
-        self.statuses().insert(project.clone(), status);
+        self.projects().insert(project.clone(), WorksFor::File(status));
+    }
+
+    /// It should work for a project, and cannot.
+    pub fn cannot_work_for(&self, project: &ProjectId, trouble: String) {
+        self.projects().insert(project.clone(), WorksFor::Trouble(trouble));
     }
 
     pub fn works_no_more_for(&self, project: &ProjectId) {
-        self.statuses().remove(project);
+        self.projects().remove(project);
     }
 
     /// What it says now.
     pub fn heartbeat(&self) -> RunnerHeartbeat {
-        let read = |file: &PathBuf| {
-            std::fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
-        };
-        let projects = self.statuses().iter().map(|(project, file)| (project.clone(), read(file))).collect();
+        let projects = self.projects().iter().map(|(project, works)| (project.clone(), works.status())).collect();
         RunnerHeartbeat { projects, ..self.heartbeat.clone() }
     }
 
-    fn statuses(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProjectId, PathBuf>> {
-        self.statuses.lock().unwrap_or_else(PoisonError::into_inner)
+    fn projects(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProjectId, WorksFor>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Comes to a server.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Board, ProjectId, RunnerView, SessionId, Task, TaskId, WorkspaceFacts};
+use board::{Board, ProjectId, RunnerStatus, RunnerView, SessionId, Task, TaskId, WorkspaceFacts};
 use git::merged;
 use git::{Git, RefNamespace, TaskRefs, branch_ref};
 use runner::shim::SessionLog;
@@ -78,14 +78,19 @@ pub(crate) fn workspace_of(home: &Path, repository: &Path, board: &Board, task: 
     tree.is_dir().then_some(tree)
 }
 
-/// The runner of a project on this machine. It holds a lock as long as it runs, and leaves a note of how it stands.
+/// The runner of a project on this machine. It holds a lock as long as it runs, and leaves a note of how it stands. One that
+/// works for servers, here by chance, is known by what it tells them.
 pub(crate) fn runner_view(paths: &RunnerPaths) -> RunnerView {
     let Ok(lock) = std::fs::File::open(paths.lock()) else { return RunnerView::Missing };
     if rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockShared).is_ok() {
         return RunnerView::Missing;
     }
-    let status = std::fs::read(paths.status()).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    status.map_or(RunnerView::Unknown, |status| RunnerView::Present(vec![status]))
+    let status = std::fs::read(paths.status()).ok().and_then(|text| serde_json::from_slice::<RunnerStatus>(&text).ok());
+    match status {
+        None => RunnerView::Unknown,
+        Some(status) if status.for_servers => RunnerView::Missing,
+        Some(status) => RunnerView::Present(vec![status]),
+    }
 }
 
 fn refs_of(board: &Board, task: &Task) -> TaskRefs {

@@ -162,6 +162,7 @@ impl RunnerProcess {
                     self.projects.insert(id, running);
                 }
                 Err(trouble) => {
+                    self.me.cannot_work_for(&id, trouble.clone());
                     // Tried again with every look, and told once.
                     if self.troubles.insert(id.clone(), trouble.clone()).as_ref() != Some(&trouble) {
                         let _ = self.told.send((id, Notice::Problem(trouble)));

@@ -30,7 +30,21 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[session, &say_waiting(waiting, language)],
         ),
-        Line::NoRunner => say(
+        Line::NoRunner { remote: true } => say(
+            phrase(
+                "Nobody runs this project: start `saihai runner` on a host that reaches its remote.",
+                "このプロジェクトを実行しているものがありません: リモートに届くホストで `saihai runner` を起動してください。",
+            ),
+            &[],
+        ),
+        Line::RunnerInTrouble { trouble } => say(
+            phrase(
+                "The runner that could start it cannot work for this project: {0}. It tries again by itself.",
+                "開始できるランナーが、このプロジェクトを扱えません: {0}。ランナーは自動的に再試行します。",
+            ),
+            &[&super::one_line(trouble).trim_end_matches(['.', '。'])],
+        ),
+        Line::NoRunner { remote: false } => say(
             phrase(
                 "Nobody runs this project: start `saihai up` here, or `saihai runner` on any host.",
                 "このプロジェクトを実行しているものがありません: ここで `saihai up` を、または任意のホストで `saihai runner` を起動してください。",
@@ -137,8 +151,8 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             });
             say(
                 phrase(
-                    "In progress for `{0}`, no session now: {1}{2}. `saihai up` starts it when it may.",
-                    "`{0}` の進行中タスクで、今はセッションがありません: {1}{2}。`saihai up` が開始します。",
+                    "In progress for `{0}`, no session now: {1}{2}. A runner starts it when it may.",
+                    "`{0}` の進行中タスクで、今はセッションがありません: {1}{2}。可能になるとランナーが開始します。",
                 ),
                 &[agent, &say_reason(*reason, language), &remaining],
             )
@@ -327,6 +341,7 @@ pub fn say_runner_state(state: RunnerState, language: Language) -> String {
         RunnerState::Silent => phrase("not heard of", "応答なし"),
         RunnerState::Draining => phrase("draining", "新規停止"),
         RunnerState::DiskFull => phrase("disk full", "ディスク不足"),
+        RunnerState::Trouble => phrase("in trouble", "問題あり"),
         RunnerState::Here => phrase("here", "稼働中"),
     };
     said.say(language, &[])

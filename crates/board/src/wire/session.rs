@@ -8,7 +8,7 @@ use crate::action::StopCause;
 use crate::evidence::{DodResult, EndReason, Usage, Verdict, WorkspaceFacts};
 use crate::examination::{Waiting, waiting};
 use crate::session::{self, CompletionReport, ModelReport, SessionStatus};
-use crate::{AgentId, Board, Driver, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Board, Driver, RunnerId, SessionId, TaskId, Timestamp};
 
 /// One run of one agent.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -33,6 +33,8 @@ pub struct Session {
     pub usage: Option<Usage>,
     /// Who sees to its end: `runner`, `attached` or `hand`.
     pub driver: &'static str,
+    /// Which runner that is. One on another host is named by the id of its token.
+    pub runner_id: Option<RunnerId>,
     pub calls: u32,
     pub last_call_at: Timestamp,
     pub started_at: Timestamp,
@@ -60,6 +62,10 @@ impl From<&session::Session> for Session {
             model: session.model.clone(),
             usage: session.usage,
             driver: session.driver.as_str(),
+            runner_id: match &session.driver {
+                Driver::Runner { runner, .. } => Some(runner.clone()),
+                Driver::Attached | Driver::Hand => None,
+            },
             calls: session.calls,
             last_call_at: session.last_call_at,
             started_at: session.claimed_at,

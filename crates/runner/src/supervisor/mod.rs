@@ -312,7 +312,14 @@ impl Supervisor {
         self.disk_full = full;
         let disk = full.then_some(DiskSpace { free, floor });
         let (slots, busy) = (u32::try_from(slots).unwrap_or(u32::MAX), self.mine.busy());
-        let status = RunnerStatus { slots, busy, disk, offer: self.inner.options.has.clone() };
+        let status = RunnerStatus {
+            slots,
+            busy,
+            disk,
+            trouble: None,
+            offer: self.inner.options.has.clone(),
+            for_servers: self.inner.host.upstream.is_some(),
+        };
         let same = |known: &RunnerStatus| {
             (known.slots, &known.busy, known.disk.is_some()) == (status.slots, &status.busy, status.disk.is_some())
         };

@@ -29,6 +29,7 @@ struct Row {
     draining: bool,
     slots: u32,
     busy: Vec<(ProjectId, SessionId)>,
+    troubles: Vec<(ProjectId, String)>,
 }
 
 pub(super) async fn runners(State(state): State<AppState>, PageUser(person): PageUser) -> Answer {
@@ -43,7 +44,7 @@ pub(super) async fn runners(State(state): State<AppState>, PageUser(person): Pag
             id: runner.id.to_string(),
             name: heartbeat.name.clone(),
             state: say_runner_state(state, person.language),
-            bad: matches!(state, RunnerState::Silent | RunnerState::DiskFull),
+            bad: matches!(state, RunnerState::Silent | RunnerState::DiskFull | RunnerState::Trouble),
             heard: Age { at: runner.heard_at, now },
             version: heartbeat.version.clone(),
             labels: heartbeat.offer.labels.clone(),
@@ -51,6 +52,11 @@ pub(super) async fn runners(State(state): State<AppState>, PageUser(person): Pag
             draining: heartbeat.offer.draining,
             slots: runner.slots(),
             busy: heartbeat.projects.iter().flat_map(of_project).collect(),
+            troubles: heartbeat
+                .projects
+                .iter()
+                .filter_map(|(project, status)| Some((project.clone(), status.trouble.clone()?)))
+                .collect(),
         }
     };
     let runners = known.into_iter().map(row).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse as _, Response};
-use board::{Session, SessionId};
+use board::{Driver, Session, SessionId};
 use http::HeaderName;
 use serde::Deserialize;
 
@@ -73,7 +73,7 @@ struct SessionPage {
     note: Note,
     live: bool,
     may_stop: bool,
-    driver: &'static str,
+    driver: String,
     model: Option<String>,
     usage: Option<String>,
     error: Option<String>,
@@ -113,7 +113,7 @@ pub(super) async fn session(
         note: of_session(&open.board, session, open.now, person.language),
         live: session.end.is_none(),
         may_stop,
-        driver: session.driver.as_str(),
+        driver: driver_name(&state, &session.driver),
         model: session.model.as_ref().map(|model| format!("{} {}", model.provider, model.model_id)),
         usage,
         error: session.end.as_ref().and_then(|end| end.error.as_deref()).map(board::clean),
@@ -127,6 +127,15 @@ pub(super) async fn session(
         }),
         layout: Layout::new(person, format!("{id}"), NavItem::Sessions, Some(&open)),
     })
+}
+
+/// Who sees to its end. A runner on another host is named.
+fn driver_name(state: &AppState, driver: &Driver) -> String {
+    let named = match driver {
+        Driver::Runner { runner, .. } => state.server.installation().state().runner_name(runner).map(str::to_owned),
+        Driver::Attached | Driver::Hand => None,
+    };
+    named.unwrap_or_else(|| driver.as_str().to_owned())
 }
 
 #[derive(Debug, Deserialize)]

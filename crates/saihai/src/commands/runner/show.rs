@@ -53,6 +53,12 @@ impl Show {
                 for (project, status) in &heartbeat.projects {
                     let busy = list(status.busy.iter().map(ToString::to_string).collect());
                     lines.push(context.say(format!("  {project}: runs {busy}"), format!("  {project}: 実行中 {busy}")));
+                    if let Some(trouble) = &status.trouble {
+                        lines.push(context.say(
+                            format!("  it cannot work for it: {trouble}"),
+                            format!("  このプロジェクトを扱えません: {trouble}"),
+                        ));
+                    }
                     if let Some(disk) = status.disk {
                         let (free, floor) = (disk.free >> 20, disk.floor >> 20);
                         lines.push(context.say(

@@ -39,9 +39,10 @@ impl ServersRepository {
         let answer: AnswerRef =
             self.connection.ask(&format!("{}/ref", self.base), &asked).await.map_err(|error| error.to_string())?;
         let Some(there) = answer.commit else { return Ok(false) };
-        if self.mirror.commit(reference).await == Some(there) {
+        if self.mirror.commit(reference).await.as_ref() == Some(&there) {
             return Ok(true);
         }
+        self.mirror.expect(&there).await.map_err(|error| error.to_string())?;
         let header = format!("Authorization: {}", self.connection.authorization());
         let git = Git::in_repository(self.mirror.directory()).over_http(&header, self.connection.certificates());
         let url = format!("{}{BASE}{}/git", self.connection.server(), self.base);
@@ -120,6 +121,11 @@ impl Upstream for ServersRepository {
         let of = SessionRef { session: work.session, generation: work.generation };
         let question = |bundle| AskPublish { of, head: work.head.clone(), bundle };
         self.with_bundle::<Nothing, _>(of, &work.head, &work.known, "publish", question).await.map(drop)
+    }
+
+    async fn withdraw_work(&self, _: &str) -> Result<(), String> {
+        // `saihai gc` there removes it with its branch.
+        Ok(())
     }
 
     async fn move_target(&self, target: &TargetMove) -> Result<MoveOutcome, String> {

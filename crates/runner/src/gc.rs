@@ -235,6 +235,7 @@ pub async fn remove(host: &RunnerHost, isolation: Isolation, found: &GcFinding) 
         Leftover::Branch { task, name, commit } => {
             let main = AsyncGit::in_repository(&host.repository);
             main.run(&["update-ref", "-d", &branch_ref(name), commit]).await.map_err(|error| error.to_string())?;
+            host.withdraw_work(*task).await?;
             let refs = host.refs(*task);
             for reference in [refs.work(), refs.base()] {
                 let _ = main.run(&["update-ref", "-d", &reference]).await;

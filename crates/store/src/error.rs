@@ -105,7 +105,7 @@ impl StoreError {
             Self::Damaged(_) => "Run `saihai log verify` to see what is damaged; restore the store from a backup.",
             Self::Full { .. } => "Free some space and run the command again; nothing was lost.",
             Self::Unavailable { location, .. } if location.starts_with("postgres:") => {
-                "Check the address, the user, its password and its rights; see docs/guide/many-machines.md."
+                "Check the address, the user, its password, its rights and its schema; see docs/guide/many-machines.md."
             }
             Self::Unavailable { .. } => {
                 "Check the path and its permissions, or set SAIHAI_HOME to a directory you can write to."

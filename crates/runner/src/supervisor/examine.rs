@@ -234,6 +234,8 @@ impl WorkExamination<'_> {
         if let Err(error) = removed {
             self.inner.warn(error.to_string());
         }
+        // If that fails it is done with the branch, later.
+        let _ = self.inner.host.withdraw_work(self.order.task.id).await;
     }
 }
 

@@ -55,6 +55,9 @@ impl Upstream for GitRemote {
             if now.is_some() && now == before {
                 return Ok(());
             }
+            if let Some(commit) = &now {
+                self.mirror.expect(commit).await?;
+            }
             self.fetch(&reference).await?;
             self.mirror.check_out_definitions(branch).await
         };
@@ -74,6 +77,14 @@ impl Upstream for GitRemote {
     async fn publish_work(&self, work: &HandedOver) -> Result<(), String> {
         let spec = format!("+{}:{}", work.head, work.reference);
         let push = ["push", "--quiet", "--no-verify", "--end-of-options", &self.url, &spec];
+        AsyncGit::from(self.git()).run(&push).await.map(drop).map_err(|error| self.said(&error))
+    }
+
+    async fn withdraw_work(&self, reference: &str) -> Result<(), String> {
+        if self.remote_commit(reference).await.map_err(|error| self.said(&error))?.is_none() {
+            return Ok(());
+        }
+        let push = ["push", "--quiet", "--no-verify", "--delete", "--end-of-options", &self.url, reference];
         AsyncGit::from(self.git()).run(&push).await.map(drop).map_err(|error| self.said(&error))
     }
 

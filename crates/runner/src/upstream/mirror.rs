@@ -21,19 +21,36 @@ impl Mirror {
     pub async fn open(directory: &Path) -> Result<Self, GitError> {
         let mirror = Self { directory: directory.to_owned(), fetching: Mutex::default() };
         std::fs::create_dir_all(directory)?;
-        let git = mirror.git();
         if !directory.join(".git/info/sparse-checkout").exists() {
-            git.run(&["init", "--quiet", "--initial-branch=saihai-mirror"]).await?;
-            git.run(&["config", "core.sparseCheckout", "true"]).await?;
-            git.run(&["config", "core.sparseCheckoutCone", "false"]).await?;
-            std::fs::create_dir_all(directory.join(".git/info"))?;
-            std::fs::write(directory.join(".git/info/sparse-checkout"), DEFINITIONS)?;
+            mirror.begin("sha1").await?;
         }
         // A fetch that was killed leaves its lock; nobody else works here.
         for lock in ["shallow.lock", "packed-refs.lock", "index.lock", "HEAD.lock"] {
             let _ = std::fs::remove_file(directory.join(".git").join(lock));
         }
         Ok(mirror)
+    }
+
+    async fn begin(&self, object_format: &str) -> Result<(), GitError> {
+        let (git, format) = (self.git(), format!("--object-format={object_format}"));
+        git.run(&["init", "--quiet", "--initial-branch=saihai-mirror", &format]).await?;
+        git.run(&["config", "core.sparseCheckout", "true"]).await?;
+        git.run(&["config", "core.sparseCheckoutCone", "false"]).await?;
+        std::fs::create_dir_all(self.directory.join(".git/info"))?;
+        std::fs::write(self.directory.join(".git/info/sparse-checkout"), DEFINITIONS)?;
+        Ok(())
+    }
+
+    /// Makes sure that it can hold a commit of the repository that it follows: git names objects by one hash or another.
+    pub async fn expect(&self, commit: &str) -> Result<(), GitError> {
+        let _turn = self.fetching.lock().await;
+        let wanted = if commit.len() == 64 { "sha256" } else { "sha1" };
+        let found = self.git().run(&["rev-parse", "--show-object-format"]).await?;
+        if found == wanted || !self.git().run(&["for-each-ref", "--count=1"]).await?.is_empty() {
+            return Ok(());
+        }
+        std::fs::remove_dir_all(self.directory.join(".git"))?;
+        self.begin(wanted).await
     }
 
     pub fn directory(&self) -> &Path {
@@ -62,6 +79,8 @@ impl Mirror {
             "--no-recurse-submodules",
             "--no-write-fetch-head",
             "--no-auto-maintenance",
+            // What it follows may have no more than the newest commits itself.
+            "--update-shallow",
             "--end-of-options",
             from,
         ];

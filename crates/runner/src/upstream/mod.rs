@@ -62,6 +62,9 @@ pub trait Upstream: Send + Sync + Debug {
     /// Publishes the work of a task.
     async fn publish_work(&self, work: &HandedOver) -> Result<(), String>;
 
+    /// Nobody needs the published work of a task any more: it is in the target.
+    async fn withdraw_work(&self, reference: &str) -> Result<(), String>;
+
     /// Moves the target by compare-and-swap.
     async fn move_target(&self, target: &TargetMove) -> Result<MoveOutcome, String>;
 

@@ -24,4 +24,10 @@ impl RunnerHost {
         let Some(upstream) = &self.upstream else { return Ok(()) };
         upstream.publish_work(&work()).await.map_err(VerifyError::trouble)
     }
+
+    /// Takes back what others needed to go on with a task: it is merged.
+    pub(crate) async fn withdraw_work(&self, task: TaskId) -> Result<(), String> {
+        let Some(upstream) = &self.upstream else { return Ok(()) };
+        upstream.withdraw_work(&self.refs(task).work()).await
+    }
 }

@@ -38,20 +38,36 @@ impl Applied {
     }
 }
 
+/// May the target be taken as it is here, when a project leaves its remote?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeavingRemote {
+    /// Only with all that was merged there: or else two targets grow beside each other.
+    Pulled,
+    AsItIs,
+}
+
 /// What the files say.
-fn read(said_in: Language, root: &Path, board: &Board) -> Result<NewDefinitions, Failure> {
+fn read(
+    said_in: Language,
+    root: &Path,
+    board: &Board,
+    leaving_remote: LeavingRemote,
+) -> Result<NewDefinitions, Failure> {
     let definitions = Definitions::load(&root.join(".saihai"));
     let definitions = definitions.map_err(|problems| Failure::definitions(&problems, said_in))?;
     let (language, branch) = fallback_settings(root, board);
     let settings = definitions.settings.into_settings(board.settings.id.clone(), language, &branch);
     check_repository(said_in, root, &settings)?;
+    if leaving_remote == LeavingRemote::Pulled {
+        check_pulled(said_in, root, board, &settings)?;
+    }
     Ok(NewDefinitions { settings, agents: definitions.agents, env: definitions.env })
 }
 
 /// Would a new project take the definitions that are in this repository?
 pub(crate) fn check_new(context: &Context, root: &Path) -> Result<(), Failure> {
     let board = Board::new(Settings::new("new".parse().expect("a project may have this id")));
-    let new = read(context.language(), root, &board)?;
+    let new = read(context.language(), root, &board, LeavingRemote::Pulled)?;
     let events = board::admit(&board, &owner(), &new.command(), SystemClock.now());
     events.map(drop).map_err(|refusal| Failure::refused(&refusal, context.language()))
 }
@@ -95,6 +111,38 @@ fn check_repository(said_in: Language, root: &Path, settings: &Settings) -> Resu
     }
 }
 
+/// A project that leaves its remote goes on with the target here, which needs what was merged there.
+fn check_pulled(said_in: Language, root: &Path, board: &Board, new: &Settings) -> Result<(), Failure> {
+    let Some(remote) = board.settings.remote.as_ref().filter(|_| new.remote.is_none()) else { return Ok(()) };
+    let merged = board.sessions.values().rev().find_map(|session| session.workspace.as_ref()?.merged_as());
+    let Some(merged) = merged else { return Ok(()) };
+    let target = &new.target_branch;
+    if Git::for_command_line(root).is_ancestor(merged, &git::branch_ref(target)).unwrap_or(false) {
+        return Ok(());
+    }
+    let commit = &merged[..merged.len().min(10)];
+    Err(Failure::new(
+        CliExit::Configuration,
+        "bad_configuration",
+        say_in(
+            said_in,
+            format!("{target} here does not have {commit}, which was merged into {remote}."),
+            format!("{remote} にマージされた {commit} が、ここの {target} にありません。"),
+        ),
+        say_in(
+            said_in,
+            format!(
+                "Run `git pull {remote} {target}` first; nothing was changed. To go on without that work: `saihai agent \
+                 apply --without-pull`."
+            ),
+            format!(
+                "先に `git pull {remote} {target}` を実行してください。何も変更していません。その成果なしで続けるには \
+                 `saihai agent apply --without-pull` を使います。"
+            ),
+        ),
+    ))
+}
+
 /// Agents begin with the target's last commit, so there has to be one.
 pub(crate) fn check_first_commit(opened: &OpenProject) -> Result<(), Failure> {
     let target = &opened.board().settings.target_branch;
@@ -126,7 +174,16 @@ fn fallback_settings(root: &Path, board: &Board) -> (Language, String) {
 }
 
 pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
-    let new = read(opened.language, &opened.path, &opened.board())?;
+    apply_files(opened, LeavingRemote::Pulled).await
+}
+
+/// The same, also if the target here is not the one that a remote had which the project leaves.
+pub(crate) async fn apply_without_pull(opened: &OpenProject) -> Result<Applied, Failure> {
+    apply_files(opened, LeavingRemote::AsItIs).await
+}
+
+async fn apply_files(opened: &OpenProject, leaving_remote: LeavingRemote) -> Result<Applied, Failure> {
+    let new = read(opened.language, &opened.path, &opened.board(), leaving_remote)?;
     let env = env_changes(opened, &new).await?;
     let receipt = opened.define(&new).await?;
     Ok(changes_in(&receipt.before, &receipt.events, &env))
@@ -135,7 +192,7 @@ pub(crate) async fn apply(opened: &OpenProject) -> Result<Applied, Failure> {
 /// What would change on the board as it is now; nothing is written.
 pub(crate) async fn preview(opened: &OpenProject) -> Result<Applied, Failure> {
     let board = opened.board();
-    let new = read(opened.language, &opened.path, &board)?;
+    let new = read(opened.language, &opened.path, &board, LeavingRemote::Pulled)?;
     let events = board::admit(&board, &owner(), &new.command(), opened.now());
     let events = events.map_err(|refusal| opened.refusal(refusal))?;
     Ok(changes_in(&board, &events, &env_changes(opened, &new).await?))

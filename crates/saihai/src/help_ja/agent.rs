@@ -28,6 +28,10 @@ pub(super) const TEXTS: Texts = &[
         "Shows the difference: + joined, ~ changed, - left. Applying it twice changes nothing.",
         "差分を表示します: + 参加、~ 変更、- 離脱。二度適用しても何も変わりません。",
     ),
+    (
+        "When `remote` was removed: go on with the target as it is here, without what was merged there",
+        "`remote` を外したとき、そこにマージされた成果なしで、ここの対象ブランチから続けます",
+    ),
     ("Only show what would change", "何が変わるかを表示するだけにします"),
     (
         "Make a new passkey, with which you attach this agent by hand",

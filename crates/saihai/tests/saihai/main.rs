@@ -17,6 +17,7 @@ mod mcp;
 mod memory;
 mod merged;
 mod messages;
+mod older;
 mod other_hosts;
 mod parallel;
 mod postgres;

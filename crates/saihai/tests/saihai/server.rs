@@ -1,7 +1,8 @@
 //! A running `saihai serve`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use testkit::mcp::Client;
@@ -35,7 +36,15 @@ impl Server {
     /// On this port, where another may have been before.
     pub(crate) fn start_at(world: &World, port: u16, arguments: &[&str]) -> Self {
         let listen = format!("127.0.0.1:{port}");
-        let mut command = world.command(&[&["serve", "--listen", &listen, "--json"], arguments].concat());
+        Self::begin(world.command(&[&["serve", "--listen", &listen, "--json"], arguments].concat()))
+    }
+
+    /// Another version of the program.
+    pub(crate) fn of(world: &World, program: &Path) -> Self {
+        Self::begin(world.command_of(program, &["serve", "--listen", "127.0.0.1:0", "--json"]))
+    }
+
+    fn begin(mut command: Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();

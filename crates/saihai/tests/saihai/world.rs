@@ -142,7 +142,12 @@ impl World {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.isolated(env!("CARGO_BIN_EXE_saihai"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_saihai")), arguments)
+    }
+
+    /// The same for another version of the program.
+    pub(crate) fn command_of(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = self.isolated(program.to_str().unwrap());
         command.args(arguments);
         command
     }

@@ -13,6 +13,9 @@ pub(crate) struct Apply {
     /// Only show what would change
     #[arg(long)]
     dry_run: bool,
+    /// When `remote` was removed: go on with the target as it is here, without what was merged there
+    #[arg(long, conflicts_with = "dry_run")]
+    without_pull: bool,
 }
 
 impl Apply {
@@ -20,6 +23,8 @@ impl Apply {
         let opened = context.open().await?;
         let applied = if self.dry_run {
             apply_definitions::preview(&opened).await?
+        } else if self.without_pull {
+            apply_definitions::apply_without_pull(&opened).await?
         } else {
             apply_definitions::apply(&opened).await?
         };

@@ -43,6 +43,12 @@ impl Show {
         let path = view.task_id.and_then(|task| workspace_of(&context.home, &opened.path, &board, task));
         let badly = session.end.as_ref().is_some_and(|end| end.reason != EndReason::Exited || end.exit_code != Some(0));
         let log = if badly { last_lines(&context.home, &opened.project, self.id).await? } else { Vec::new() };
+        let installation = context.installation(&opened.control).await?.state();
+        let host = view.runner_id.as_ref().filter(|runner| runner.is_on_another_host());
+        let run_by = host.map(|runner| match installation.runner_name(runner) {
+            Some(name) => opened.say(format!("{name} ({runner})"), format!("{name}（{runner}）")),
+            None => runner.to_string(),
+        });
         let shown = ShownSession { detail: &detail, path: path.as_deref(), last_lines: &log };
         context.format.print(
             &shown,
@@ -69,6 +75,7 @@ impl Show {
                         },
                     ),
                     line("started", "開始", local_time(view.started_at)),
+                    line("run by", "実行者", run_by.unwrap_or_else(|| view.driver.to_owned())),
                     line(
                         "ended",
                         "終了",

@@ -12,7 +12,7 @@ mod working;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -104,7 +104,11 @@ impl Host {
 
     /// The command that runs its runner.
     pub(crate) fn command(&self, servers: &str, token: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_saihai"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_saihai")), servers, token, arguments)
+    }
+
+    fn command_of(&self, program: &Path, servers: &str, token: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(["runner", "--server", servers, "--min-free-disk", "0", "--json"])
             .args(arguments)
@@ -123,6 +127,12 @@ impl Host {
 
     pub(crate) fn runner(&self, servers: &str, token: &str, arguments: &[&str]) -> RunningRunner {
         RunningRunner::start(self.command(servers, token, arguments), self.directory.path().join("runner.err"))
+    }
+
+    /// The runner of another version of the program.
+    pub(crate) fn runner_of(&self, program: &Path, servers: &str, token: &str, arguments: &[&str]) -> RunningRunner {
+        let command = self.command_of(program, servers, token, arguments);
+        RunningRunner::start(command, self.directory.path().join("runner.err"))
     }
 
     /// The processes that work here.

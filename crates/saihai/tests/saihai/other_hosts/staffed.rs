@@ -69,6 +69,27 @@ fn up_has_labels_too() {
     up.stop();
 }
 
+/// L9, R10: a runner beside its server is one runner: drained, it is not taken for another that could begin.
+#[test]
+fn a_drained_runner_in_the_servers_home_begins_nothing() {
+    let team = Team::new(WRITE);
+    let server = Server::start(&team.world);
+    let host = Host::new();
+    let (token, id) = Server::runner_token(&team.world, "here", &[]);
+    let mut command = host.command(&server.url(), &token, &[]);
+    command.env("SAIHAI_HOME", team.world.home());
+    let runner = super::RunningRunner::start(command, team.world.path().join("runner.err"));
+    let first = team.start_task("First");
+    team.until_task(&first, "done");
+    let session = team.world.ok(&["session", "show", "1"]);
+    assert!(session.contains(&format!("here ({id})")), "{session}");
+    team.world.ok(&["runner", "drain", "here"]);
+    let second = team.start_task("Second");
+    let why = || team.world.ok(&["task", "why", &second]);
+    wait_for("why to say that it begins nothing", || why().contains("begins nothing more").then_some(()));
+    runner.stop();
+}
+
 /// R10: for machines that are made for one session: it is served, judged and merged, and the runner ends.
 #[test]
 fn one_session_and_no_more() {

@@ -190,6 +190,125 @@ fn the_target_moves_on_the_remote() {
     assert_eq!(in_remote(&["show", "main:theirs.txt"]), "theirs");
     assert_eq!(in_remote(&["show", "main:src/task-1-write.txt"]), "done");
     assert_eq!(team.world.git(&["rev-parse", "main"]), before, "the owner pulls when they like");
+    wait_for("what was handed over to be gone there", || {
+        in_remote(&["for-each-ref", "refs/saihai"]).is_empty().then_some(())
+    });
     drop(two);
     runner.stop();
+}
+
+/// E10, R10: a project that leaves its remote goes on with the target here, and not beside what was merged there.
+#[test]
+fn a_project_leaves_its_remote_with_what_was_merged_there() {
+    let (team, remote) = team_with_remote("echo done > src/b.txt");
+    let server = Server::start(&team.world);
+    let host = Host::new();
+    let (token, _) = Server::runner_token(&team.world, "host", &[]);
+    let runner = host.runner(&server.url(), &token, &[]);
+    let task = team.start_task("Write");
+    team.until_task(&task, "done");
+    runner.stop();
+    drop(server);
+
+    team.world.write(".saihai/config.yaml", "{}");
+    team.commit("no remote");
+    let listen = ["up", "--listen", "127.0.0.1:0", "--until-idle"];
+    let refused = team.world.refused(3, &listen);
+    let pull = format!("git pull {remote} main");
+    assert!(refused["hint"].as_str().unwrap().contains(&pull), "{refused}");
+    let doctor = team.world.command(&["doctor", "--skip-checks", "--json"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains(&pull), "{doctor:?}");
+    assert!(team.board().settings.remote.is_some(), "nothing was changed");
+    team.world.git(&["pull", "--quiet", "--no-rebase", "--no-edit", &remote, "main"]);
+    team.world.ok(&listen);
+    assert!(team.board().settings.remote.is_none());
+}
+
+/// The way out where the remote is gone for good.
+#[test]
+fn a_project_leaves_a_remote_that_is_gone() {
+    let (team, remote) = team_with_remote("echo done > src/b.txt");
+    let server = Server::start(&team.world);
+    let host = Host::new();
+    let (token, _) = Server::runner_token(&team.world, "host", &[]);
+    let runner = host.runner(&server.url(), &token, &[]);
+    let task = team.start_task("Write");
+    team.until_task(&task, "done");
+    runner.stop();
+    std::fs::remove_dir_all(&remote).unwrap();
+    team.world.write(".saihai/config.yaml", "{}");
+    team.world.refused(3, &["agent", "apply"]);
+    team.world.ok(&["agent", "apply", "--without-pull"]);
+    assert!(team.board().settings.remote.is_none());
+    drop(server);
+}
+
+/// A project whose remote is a bare repository that has its target.
+fn team_with_remote(script: &str) -> (Team, String) {
+    let world = World::repository();
+    let remote = world.path().join("origin.git").to_str().unwrap().to_owned();
+    world.git(&["init", "--quiet", "--bare", "--initial-branch=main", &remote]);
+    let team = Team::in_repository(world, script, &json!({ "remote": remote }));
+    team.world.git(&["push", "--quiet", &remote, "main"]);
+    (team, remote)
+}
+
+/// R10, L9: while a runner cannot reach the remote, whoever asks why nothing starts is told.
+#[test]
+fn a_remote_that_cannot_be_reached_is_told() {
+    let (team, remote) = team_with_remote("echo done > src/b.txt");
+    let aside = format!("{remote}.aside");
+    std::fs::rename(&remote, &aside).unwrap();
+    let task = team.start_task("Write");
+    let why = || team.world.ok(&["task", "why", &task]);
+    let nobody = why();
+    assert!(nobody.contains("saihai runner") && !nobody.contains("saihai up"), "{nobody}");
+    let server = Server::start(&team.world);
+    let host = Host::new();
+    let (token, id) = Server::runner_token(&team.world, "host", &[]);
+    let runner = host.runner(&server.url(), &token, &[]);
+    wait_for("why to tell it", || {
+        (why().contains("cannot work for this project") && why().contains(&remote)).then_some(())
+    });
+    assert!(team.world.ok(&["runner", "list"]).contains("in trouble"));
+    assert!(team.world.ok(&["runner", "show", &id]).contains(&remote));
+    std::fs::rename(&aside, &remote).unwrap();
+    team.until_task(&task, "done");
+    runner.stop();
+}
+
+/// R10: repositories of every kind are followed, as the server's own and as a remote.
+#[test]
+fn repositories_of_every_kind_have_runners() {
+    for (kind, remote) in [("sha256", false), ("sha256", true), ("shallow", false), ("shallow", true)] {
+        let world = World::bare();
+        if kind == "sha256" {
+            world.git(&["init", "--quiet", "--initial-branch=main", "--object-format=sha256"]);
+            world.git(&["commit", "--quiet", "--allow-empty", "--message=first"]);
+        } else {
+            let origin = World::repository();
+            origin.git(&["commit", "--quiet", "--allow-empty", "--message=second"]);
+            world.git(&["clone", "--quiet", "--depth=1", &format!("file://{}", origin.repository.display()), "."]);
+        }
+        let origin = world.path().join("origin.git").to_str().unwrap().to_owned();
+        let settings = if remote { json!({ "remote": origin }) } else { json!({}) };
+        let team = Team::in_repository(world, "echo done > src/b.txt", &settings);
+        team.world.git(&[
+            "clone",
+            "--quiet",
+            "--bare",
+            &format!("file://{}", team.world.repository.display()),
+            &origin,
+        ]);
+        let server = Server::start(&team.world);
+        let host = Host::new();
+        let (token, _) = Server::runner_token(&team.world, "host", &[]);
+        let runner = host.runner(&server.url(), &token, &[]);
+        let task = team.start_task("Write");
+        team.until_task(&task, "done");
+        let place = if remote { origin } else { team.world.repository.to_str().unwrap().to_owned() };
+        assert_eq!(team.world.git(&["-C", &place, "show", "main:src/b.txt"]), "done", "{kind} {remote}");
+        runner.stop();
+        drop(server);
+    }
 }

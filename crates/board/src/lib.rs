@@ -48,6 +48,7 @@ mod text;
 mod text_limits;
 mod time;
 mod tool;
+mod transcript;
 mod verdict;
 mod waiting;
 mod why;
@@ -106,11 +107,12 @@ pub use task::{
     RightOfWay, Status, StatusFilter, Task, TaskType, Used, Watermarks, slug,
 };
 pub use text::{
-    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_move_reason,
-    say_reason, say_rejection, say_runner_state, say_span, say_waiting, say_why,
+    Audience, DecisionText, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_decision,
+    say_judge_changes, say_move_reason, say_reason, say_rejection, say_runner_state, say_span, say_waiting, say_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;
+pub use transcript::{FileEdit, OutputKind, OutputName, Said, ToolOutcome, ToolUse, TranscriptEntry};
 pub use verdict::{BadEnd, Children, Evidence, Policy, judge, judge_by_hand};
 pub use why::{Line, Why, why};
 pub use words::UnknownWord;

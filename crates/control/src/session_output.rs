@@ -1,6 +1,6 @@
 //! What have agents on other hosts printed, and how much of it is kept (R10)?
 
-use board::SessionId;
+use board::OutputName;
 use store::{OUTPUT_PIECE_LIMIT, OutputPage};
 
 use crate::{ControlError, Project};
@@ -19,8 +19,8 @@ impl Project {
     /// Appends a piece of a session's output that begins at the position `at`, and tells where what is kept ends then. If that
     /// is not where it ended before, nothing is written, and the sender goes on from the end. Fails if the piece is longer
     /// than [`OUTPUT_PIECE_LIMIT`].
-    pub async fn append_output(&self, session: SessionId, at: u64, bytes: Vec<u8>) -> Result<u64, ControlError> {
-        let (stream, name) = (self.stream_name(), session.to_string());
+    pub async fn append_output(&self, output: OutputName, at: u64, bytes: Vec<u8>) -> Result<u64, ControlError> {
+        let (stream, name) = (self.stream_name(), output.to_string());
         let end = self.store().append_output(stream, &name, at, bytes).await?;
         if end / TRIM != at / TRIM && end > LEFT {
             self.store().drop_output_before(stream, &name, end - LEFT).await?;
@@ -29,14 +29,14 @@ impl Project {
     }
 
     /// At most `most` bytes of a session's output from the position `from` on. All of it is zero and empty if nothing is kept.
-    pub async fn output(&self, session: SessionId, from: u64, most: usize) -> Result<OutputPage, ControlError> {
-        Ok(self.store().output(self.stream_name(), &session.to_string(), from, most).await?)
+    pub async fn output(&self, output: OutputName, from: u64, most: usize) -> Result<OutputPage, ControlError> {
+        Ok(self.store().output(self.stream_name(), &output.to_string(), from, most).await?)
     }
 
     /// The end of a session's output, at most `most` bytes, beginning with a whole line where that can be.
-    pub async fn output_tail(&self, session: SessionId, most: usize) -> Result<OutputPage, ControlError> {
-        let newest = self.output(session, 0, 0).await?.newest;
-        let mut page = self.output(session, newest.saturating_sub(most as u64), most).await?;
+    pub async fn output_tail(&self, output: OutputName, most: usize) -> Result<OutputPage, ControlError> {
+        let newest = self.output(output, 0, 0).await?.newest;
+        let mut page = self.output(output, newest.saturating_sub(most as u64), most).await?;
         if page.start > page.oldest {
             let cut = page.bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             // A line that is longer than all that is wanted is shown as far as it goes.
@@ -47,16 +47,16 @@ impl Project {
         Ok(page)
     }
 
-    /// Drops all that a session has printed.
-    pub async fn drop_output(&self, session: SessionId) -> Result<(), ControlError> {
-        Ok(self.store().drop_output_before(self.stream_name(), &session.to_string(), u64::MAX).await?)
+    /// Drops all of a session's output of one kind.
+    pub async fn drop_output(&self, output: OutputName) -> Result<(), ControlError> {
+        Ok(self.store().drop_output_before(self.stream_name(), &output.to_string(), u64::MAX).await?)
     }
 
-    /// The sessions of which output is kept, oldest first.
-    pub async fn sessions_with_output(&self) -> Result<Vec<SessionId>, ControlError> {
+    /// The output that is kept, by session, oldest first.
+    pub async fn kept_output(&self) -> Result<Vec<OutputName>, ControlError> {
         let names = self.store().sessions_with_output(self.stream_name()).await?;
-        let mut sessions: Vec<SessionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
-        sessions.sort_unstable();
-        Ok(sessions)
+        let mut kept: Vec<OutputName> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        kept.sort_unstable();
+        Ok(kept)
     }
 }

@@ -3,12 +3,18 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
+use board::OutputName;
 use serde::Deserialize;
 
 use crate::caller::{Answer, InProject};
 use crate::protocol::{AnswerOutput, AnswerPiece};
 use crate::state::RunnerService;
-use crate::uploads::Session;
+
+/// Which output of which session.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Output {
+    output: OutputName,
+}
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Piece {
@@ -21,15 +27,15 @@ pub(crate) struct Piece {
 pub(crate) async fn piece(
     place: InProject,
     State(_): State<RunnerService>,
-    Path(Session { session, .. }): Path<Session>,
+    Path(Output { output }): Path<Output>,
     Query(Piece { at, anew }): Query<Piece>,
     bytes: Bytes,
 ) -> Answer<AnswerPiece> {
-    place.check_owner(session).await?;
+    place.check_owner(output.session).await?;
     if anew {
-        place.project.drop_output(session).await?;
+        place.project.drop_output(output).await?;
     }
-    let end = place.project.append_output(session, at, bytes.into()).await?;
+    let end = place.project.append_output(output, at, bytes.into()).await?;
     Ok(Json(AnswerPiece { end }))
 }
 
@@ -37,10 +43,10 @@ pub(crate) async fn piece(
 pub(crate) async fn kept(
     place: InProject,
     State(_): State<RunnerService>,
-    Path(Session { session, .. }): Path<Session>,
+    Path(Output { output }): Path<Output>,
 ) -> Answer<AnswerOutput> {
-    place.check_owner(session).await?;
-    let page = place.project.output(session, 0, usize::MAX).await?;
+    place.check_owner(output.session).await?;
+    let page = place.project.output(output, 0, usize::MAX).await?;
     let blake3 = blake3::hash(&page.bytes).to_hex().to_string();
     Ok(Json(AnswerOutput { oldest: page.oldest, end: page.newest, blake3 }))
 }

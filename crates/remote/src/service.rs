@@ -54,7 +54,7 @@ pub fn router(server: Arc<ServerState>, home: PathBuf) -> Router {
         .layer(DefaultBodyLimit::max(LONGEST_REQUEST));
     let pieces = Router::new()
         .route("/uploads/{session}", put(uploads::piece))
-        .route("/output/{session}", put(output::piece).get(output::kept))
+        .route("/output/{output}", put(output::piece).get(output::kept))
         .layer(DefaultBodyLimit::max(PIECE + 1024));
     let routes = Router::new()
         .route("/register", post(register))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{ProjectId, SessionId};
+use board::{OutputKind, OutputName, ProjectId, SessionId};
 use runner::RunnerPaths;
 use runner::shim::{SessionLog, Shim, ShimState};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,12 @@ const LOOK: Duration = Duration::from_millis(700);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The file that says that the server has all of a session's output.
-const SENT: &str = "output-sent";
+fn sent_file(directory: &Path, kind: OutputKind) -> PathBuf {
+    directory.join(match kind {
+        OutputKind::Raw => "output-sent",
+        OutputKind::Transcript => "transcript-sent",
+    })
+}
 
 /// Sends the output of all sessions of a project as it comes, until it is cancelled and everything was sent once more.
 pub async fn ship_output(connection: Connection, project: ProjectId, paths: RunnerPaths, ending: CancellationToken) {
@@ -46,19 +51,19 @@ struct Shipping {
     connection: Connection,
     base: String,
     /// How far the server has the output of each session.
-    ends: BTreeMap<SessionId, u64>,
+    ends: BTreeMap<OutputName, u64>,
 }
 
 impl Shipping {
     async fn look(&mut self, paths: &RunnerPaths) -> Result<(), RemoteError> {
         let mut trouble = Ok(());
-        for (session, directory) in sessions(&paths.sessions()) {
-            match self.ship(session, &directory).await {
+        for (output, directory) in unsent(&paths.sessions()) {
+            match self.ship(output, &directory).await {
                 Ok(()) => {}
                 // Somebody else's by now, or unknown: nobody wants it.
                 Err(RemoteError::Refused { message, .. }) => {
-                    tracing::info!(%session, message, "output is not wanted");
-                    let _ = std::fs::write(directory.join(SENT), b"");
+                    tracing::info!(%output, message, "output is not wanted");
+                    let _ = std::fs::write(sent_file(&directory, output.kind), b"");
                 }
                 Err(error) => trouble = Err(error),
             }
@@ -66,7 +71,7 @@ impl Shipping {
         trouble
     }
 
-    async fn ship(&mut self, session: SessionId, directory: &Path) -> Result<(), RemoteError> {
+    async fn ship(&mut self, output: OutputName, directory: &Path) -> Result<(), RemoteError> {
         // Before its output is read: what comes later is looked for again.
         // A directory without a shim is that of a session that is still being prepared.
         let started = Shim::was_started(directory);
@@ -75,10 +80,10 @@ impl Shipping {
             Ok(ShimState::Missing) => started,
             Ok(ShimState::Running(_)) | Err(_) => false,
         };
-        let log = SessionLog::of(directory);
-        let mut end = match self.ends.get(&session) {
+        let log = SessionLog::of(directory, output.kind);
+        let mut end = match self.ends.get(&output) {
             Some(end) => *end,
-            None => self.kept(session).await?.end,
+            None => self.kept(output).await?.end,
         };
         loop {
             let page = log.read_on(end, PIECE);
@@ -87,31 +92,31 @@ impl Shipping {
             }
             // Later than asked for: what came between is not kept here any more either.
             let anew = if page.start > end { "&anew=true" } else { "" };
-            let path = format!("{}/{session}?at={}{anew}", self.base, page.start);
+            let path = format!("{}/{output}?at={}{anew}", self.base, page.start);
             let sent = page.end();
             let answer: AnswerPiece = self.connection.put(&path, page.bytes.into()).await?;
             end = answer.end;
-            self.ends.insert(session, end);
+            self.ends.insert(output, end);
             if end != sent {
                 // The server knows better how much it has.
                 break;
             }
         }
-        self.ends.insert(session, end);
-        if over && end == log.end() && self.is_complete(session, &log).await? {
-            let _ = std::fs::write(directory.join(SENT), b"");
-            self.ends.remove(&session);
+        self.ends.insert(output, end);
+        if over && end == log.end() && self.is_complete(output, &log).await? {
+            let _ = std::fs::write(sent_file(directory, output.kind), b"");
+            self.ends.remove(&output);
         }
         Ok(())
     }
 
-    async fn kept(&self, session: SessionId) -> Result<AnswerOutput, RemoteError> {
-        self.connection.get(&format!("{}/{session}", self.base)).await
+    async fn kept(&self, output: OutputName) -> Result<AnswerOutput, RemoteError> {
+        self.connection.get(&format!("{}/{output}", self.base)).await
     }
 
     /// Has the server just what was printed? If not it is sent again.
-    async fn is_complete(&mut self, session: SessionId, log: &SessionLog) -> Result<bool, RemoteError> {
-        let kept = self.kept(session).await?;
+    async fn is_complete(&mut self, output: OutputName, log: &SessionLog) -> Result<bool, RemoteError> {
+        let kept = self.kept(output).await?;
         let from = kept.oldest.max(log.oldest());
         if from > kept.oldest {
             // The server has more than is left here.
@@ -121,18 +126,22 @@ impl Shipping {
         if own.end() == kept.end && blake3::hash(&own.bytes).to_hex().as_str() == kept.blake3 {
             return Ok(true);
         }
-        tracing::warn!(%session, "the server has other output than was printed; it is sent again");
-        let path = format!("{}/{session}?at={}&anew=true", self.base, log.oldest());
+        tracing::warn!(%output, "the server has other output than was printed; it is sent again");
+        let path = format!("{}/{output}?at={}&anew=true", self.base, log.oldest());
         let first = log.read_on(log.oldest(), PIECE);
         let answer: AnswerPiece = self.connection.put(&path, first.bytes.into()).await?;
-        self.ends.insert(session, answer.end);
+        self.ends.insert(output, answer.end);
         Ok(false)
     }
 }
 
-/// The sessions whose output the server does not have yet, as far as is known.
-fn sessions(directory: &Path) -> Vec<(SessionId, PathBuf)> {
+/// The output that the server does not have yet, as far as is known, with the directories of its sessions.
+fn unsent(directory: &Path) -> Vec<(OutputName, PathBuf)> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let unsent = entries.filter(|path| !path.join(SENT).exists());
-    unsent.filter_map(|path| Some((path.file_name()?.to_str()?.parse().ok()?, path))).collect()
+    let sessions = entries.filter_map(|path| Some((path.file_name()?.to_str()?.parse().ok()?, path)));
+    let of_session = |(session, path): (SessionId, PathBuf)| {
+        let kinds = OutputKind::ALL.iter().filter(|kind| !sent_file(&path, **kind).exists());
+        kinds.map(|kind| (OutputName { session, kind: *kind }, path.clone())).collect::<Vec<_>>()
+    };
+    sessions.flat_map(of_session).collect()
 }

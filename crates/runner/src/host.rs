@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use board::{ProjectId, Sandbox, Settings, TaskId, Timestamp};
+use board::{OutputKind, ProjectId, Sandbox, Settings, TaskId, Timestamp};
 use git::{RefNamespace, TaskRefs};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -187,7 +187,7 @@ impl RunnerHost {
                 started.shim.ended().await
             }
         };
-        Ok((exit, SessionLog::of(&directory)))
+        Ok((exit, SessionLog::of(&directory, OutputKind::Raw)))
     }
 }
 

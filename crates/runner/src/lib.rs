@@ -16,6 +16,7 @@ mod setup;
 pub mod shim;
 mod supervisor;
 mod toolchains;
+mod transcript;
 mod trial;
 mod upstream;
 mod verify;

@@ -1,10 +1,10 @@
 //! How is the trace of a session or agent read and printed (E6)?
 
-use board::{Language, Seq, Timestamp};
+use board::{DecisionText, Language, Seq, Timestamp, say_decision};
 use control::Decision;
 use serde_json::{Value, json};
 
-use crate::context::{Context, OpenProject, say_in};
+use crate::context::{Context, OpenProject};
 use crate::failure::Failure;
 use crate::show::{clean, local_time};
 
@@ -45,35 +45,8 @@ fn entry(decision: &Decision) -> Value {
 }
 
 fn line(language: Language, decision: &Decision, entry: &Value) -> String {
-    let word = |name: &str| entry[name].as_str();
-    let asked = match decision.kind.as_str() {
-        "next_action" => "get_next_action".to_owned(),
-        "staffing" => "get_agent_action".to_owned(),
-        "call" => {
-            let arguments = entry["arguments"].as_object();
-            let told = arguments
-                .into_iter()
-                .flatten()
-                .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-            [vec![word("tool").unwrap_or("?").to_owned()], told.collect()].concat().join(" ")
-        }
-        kind => kind.to_owned(),
-    };
-    let answered = match (word("refused"), word("failed"), word("action"), word("verdict")) {
-        (Some(code), ..) => say_in(language, format!("refused: {code}"), format!("拒否: {code}")),
-        (_, Some(error), ..) => say_in(language, format!("failed: {error}"), format!("失敗: {error}")),
-        (_, _, Some(action), _) => {
-            let reason = word("reason").map(|reason| format!(": {reason}")).unwrap_or_default();
-            let of = word("state").or_else(|| entry["purpose"]["task"].as_str()).or_else(|| word("purpose"));
-            let until =
-                word("until").map(|until| say_in(language, format!(", until {until}"), format!("、{until} まで")));
-            let until = until.unwrap_or_default();
-            format!("{action}{reason}{}{until}", of.map(|of| format!(" ({of})")).unwrap_or_default())
-        }
-        (_, _, _, Some(verdict)) => verdict.to_owned(),
-        _ => "ok".to_owned(),
-    };
-    let row = word("row").map(|row| format!("  {row}")).unwrap_or_default();
-    let times = entry["times"].as_u64().map(|times| format!("  ×{times}")).unwrap_or_default();
+    let DecisionText { asked, answered, row, times } = say_decision(&decision.kind, entry, language);
+    let row = row.map(|row| format!("  {row}")).unwrap_or_default();
+    let times = times.map(|times| format!("  ×{times}")).unwrap_or_default();
     clean(&format!("{} {:>6}  {asked} → {answered}{row}{times}", local_time(Timestamp(decision.at)), decision.seq))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use board::{Board, ProjectId, RunnerStatus, RunnerView, SessionId, Task, TaskId, WorkspaceFacts};
+use board::{Board, OutputName, ProjectId, RunnerStatus, RunnerView, Task, TaskId, WorkspaceFacts};
 use git::merged;
 use git::{Git, RefNamespace, TaskRefs, branch_ref};
 use runner::shim::SessionLog;
@@ -15,12 +15,12 @@ pub(crate) struct LocalFilesOnDisk {
 }
 
 impl LocalFiles for LocalFilesOnDisk {
-    fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
-        let run = RunnerPaths::new(&self.home, project).session(session);
+    fn log(&self, project: &ProjectId, output: OutputName, from: LogFrom, most: usize) -> Option<LogPage> {
+        let run = RunnerPaths::new(&self.home, project).session(output.session);
         if !run.exists() {
             return None;
         }
-        let log = SessionLog::of(&run);
+        let log = SessionLog::of(&run, output.kind);
         let page = match from {
             LogFrom::Position(from) => log.read_on(from, most),
             LogFrom::Tail => log.tail(most),

@@ -20,6 +20,7 @@ mod session_output;
 mod show;
 mod store_trouble;
 mod table;
+mod transcript_lines;
 mod uncommitted_definitions;
 mod up_process;
 mod usage_ja;

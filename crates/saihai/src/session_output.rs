@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use board::{SessionId, clean};
+use board::{OutputKind, OutputName, SessionId, clean};
 use control::Project;
 use runner::RunnerPaths;
 use runner::shim::{LogChunk, SessionLog};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// What a session has printed.
 pub(crate) struct SessionOutput<'a> {
     project: &'a Project,
-    session: SessionId,
+    output: OutputName,
     /// `None`: in the store.
     here: Option<SessionLog>,
 }
@@ -22,16 +22,21 @@ impl<'a> SessionOutput<'a> {
     pub(crate) async fn find(
         home: &Path,
         project: &'a Project,
-        session: SessionId,
+        output: OutputName,
     ) -> Result<Option<SessionOutput<'a>>, Failure> {
         let board = project.board();
-        let run = RunnerPaths::new(home, &board.settings.id).session(session);
-        let here = run.exists().then(|| SessionLog::of(&run));
-        let found = Self { project, session, here };
+        let run = RunnerPaths::new(home, &board.settings.id).session(output.session);
+        let here = run.exists().then(|| SessionLog::of(&run, output.kind));
+        let found = Self { project, output, here };
         if found.here.is_none() && found.kept(0, 0).await?.1 == 0 {
             return Ok(None);
         }
         Ok(Some(found))
+    }
+
+    /// Is it to be read line by line?
+    pub(crate) fn is_of_lines(&self) -> bool {
+        self.output.kind == OutputKind::Transcript
     }
 
     /// Is it sent from another host? Then it ends a little later than the session.
@@ -52,7 +57,7 @@ impl<'a> SessionOutput<'a> {
         match &self.here {
             Some(log) => Ok(log.tail(most)),
             None => {
-                let page = self.project.output_tail(self.session, most).await.map_err(|error| self.failed(error))?;
+                let page = self.project.output_tail(self.output, most).await.map_err(|error| self.failed(error))?;
                 Ok(LogChunk { start: page.start, bytes: page.bytes })
             }
         }
@@ -60,7 +65,7 @@ impl<'a> SessionOutput<'a> {
 
     /// A piece of what is in the store, and where all of it ends.
     async fn kept(&self, from: u64, most: usize) -> Result<(LogChunk, u64), Failure> {
-        let page = self.project.output(self.session, from, most).await.map_err(|error| self.failed(error))?;
+        let page = self.project.output(self.output, from, most).await.map_err(|error| self.failed(error))?;
         Ok((LogChunk { start: page.start, bytes: page.bytes }, page.newest))
     }
 
@@ -73,7 +78,9 @@ impl<'a> SessionOutput<'a> {
 pub(crate) async fn last_lines(home: &Path, project: &Project, session: SessionId) -> Result<Vec<String>, Failure> {
     const BYTES: usize = 4096;
     const LINES: usize = 5;
-    let Some(output) = SessionOutput::find(home, project, session).await? else { return Ok(Vec::new()) };
+    let Some(output) = SessionOutput::find(home, project, OutputName::raw(session)).await? else {
+        return Ok(Vec::new());
+    };
     let text = clean(&String::from_utf8_lossy(&output.tail(BYTES).await?.bytes));
     let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     Ok(lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect())

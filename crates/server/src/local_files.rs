@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use board::{Board, ProjectId, RunnerView, SessionId, Task};
+use board::{Board, OutputName, ProjectId, RunnerView, Task};
 
 /// Reads files and git on this machine. Its functions block, so they are called on a thread for that.
 pub trait LocalFiles: Send + Sync + std::fmt::Debug {
     /// A piece of a session's output, at most `most` bytes; `None` if there is none on this machine.
-    fn log(&self, project: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage>;
+    fn log(&self, project: &ProjectId, output: OutputName, from: LogFrom, most: usize) -> Option<LogPage>;
 
     /// The runner of a project, if it runs on this machine.
     fn runner(&self, project: &ProjectId) -> RunnerView;

@@ -1,6 +1,6 @@
 //! What is seen of a project besides its board: its runners and what agents have printed, here and on other hosts?
 
-use board::{ProjectId, RunnerView, SessionId};
+use board::{OutputName, ProjectId, RunnerView};
 use control::ControlError;
 
 use crate::{LocalFiles, LogFrom, LogPage, ServerState};
@@ -10,19 +10,19 @@ impl ServerState {
     pub async fn session_output(
         &self,
         id: &ProjectId,
-        session: SessionId,
+        output: OutputName,
         from: LogFrom,
         most: usize,
     ) -> Result<Option<LogPage>, ControlError> {
         let project = id.clone();
-        let here = self.look(move |files| files.log(&project, session, from, most)).await.flatten();
+        let here = self.look(move |files| files.log(&project, output, from, most)).await.flatten();
         if here.is_some() {
             return Ok(here);
         }
         let Some(project) = self.project(id).await? else { return Ok(None) };
         let kept = match from {
-            LogFrom::Position(from) => project.output(session, from, most).await?,
-            LogFrom::Tail => project.output_tail(session, most).await?,
+            LogFrom::Position(from) => project.output(output, from, most).await?,
+            LogFrom::Tail => project.output_tail(output, most).await?,
         };
         let page = LogPage { start: kept.start, bytes: kept.bytes, oldest: kept.oldest, newest: kept.newest };
         Ok(Some(page).filter(|page| page.newest > 0))

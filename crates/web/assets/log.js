@@ -1,3 +1,5 @@
+import { clocks } from "./time.js";
+
 // Follows the output of a process, page by page. At most so much of it is kept in the browser.
 const MOST = 2_000_000;
 const PAUSE = 700;
@@ -5,6 +7,7 @@ const PAUSE = 700;
 const log = document.getElementById("log");
 const follow = document.getElementById("follow");
 const earlier = document.getElementById("log-earlier");
+const kind = log?.localName;
 
 let kept = 0;
 let end = Number(log?.dataset.end);
@@ -17,17 +20,33 @@ async function piece(query) {
   return { html: await response.text(), start: number("start"), end: number("end"), oldest: number("oldest"), more: number("more") };
 }
 
-// The server has escaped everything but the marks for colours.
+// The server has escaped everything but its own marks.
 function part(html, start) {
-  const part = document.createElement("span");
+  const part = document.createElement(kind === "pre" ? "span" : "div");
   part.dataset.start = start;
-  part.append(...new DOMParser().parseFromString(`<pre>${html}</pre>`, "text/html").querySelector("pre").childNodes);
+  part.append(...new DOMParser().parseFromString(`<${kind}>${html}</${kind}>`, "text/html").querySelector(kind).childNodes);
   kept += part.textContent.length;
+  clocks(part);
   return part;
 }
 
+// A tool whose answer came in a later piece: its answer takes the place of its call, and keeps what the call said.
+function join(part) {
+  for (const answer of part.querySelectorAll("[data-answers]")) {
+    const call = log.querySelector(`[data-calls="${CSS.escape(answer.dataset.answers)}"]`);
+    if (!call) continue;
+    const details = call.querySelector("details");
+    const [told, came] = [details.querySelector("summary"), answer.querySelector("summary")];
+    for (const mark of told.querySelectorAll(".took")) mark.remove();
+    told.append(...came.querySelectorAll(".bad, .took"));
+    details.append(...[...answer.querySelector("details").children].filter((child) => child !== came));
+    delete call.dataset.calls;
+    answer.remove();
+  }
+}
+
 function scroll() {
-  if (follow.checked) log.scrollTop = log.scrollHeight;
+  if (follow?.checked) log.scrollTop = log.scrollHeight;
 }
 
 function shorten() {
@@ -43,7 +62,9 @@ async function more() {
   try {
     const next = await piece(`from=${end}`);
     if (next.end > end) {
-      log.append(part(next.html, next.start));
+      const came = part(next.html, next.start);
+      join(came);
+      log.append(came);
       end = next.end;
       scroll();
       shorten();
@@ -70,17 +91,20 @@ async function back() {
 }
 
 if (log) {
-  const first = document.createElement("span");
+  const first = document.createElement(kind === "pre" ? "span" : "div");
   first.dataset.start = log.dataset.start;
   first.append(...log.childNodes);
   log.append(first);
   kept = first.textContent.length;
+  clocks(log);
   scroll();
-  more();
+  // From a place that somebody has linked to one reads on by hand.
+  if (follow) more();
+  else document.getElementById(location.hash.slice(1))?.scrollIntoView();
   earlier.addEventListener("click", back);
-  follow.addEventListener("change", scroll);
+  follow?.addEventListener("change", scroll);
   // Whoever scrolls up wants to read; whoever comes back to the end wants to follow.
   log.addEventListener("scroll", () => {
-    follow.checked = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+    if (follow) follow.checked = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
   });
 }

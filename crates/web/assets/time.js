@@ -29,5 +29,16 @@ export function ages() {
   }
 }
 
+// Times of day are the reader's.
+const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+export function clocks(within) {
+  for (const time of within.querySelectorAll("time[data-clock]")) {
+    time.title = new Date(time.dateTime).toLocaleString();
+    time.textContent = clock.format(new Date(time.dateTime));
+    delete time.dataset.clock;
+  }
+}
+
+clocks(document);
 ages();
 setInterval(ages, 1000);

@@ -24,6 +24,7 @@ const ASSETS: &[(&str, &[u8])] = &[
     asset!("log.js"),
     asset!("login.js"),
     asset!("morph.js"),
+    asset!("session.css"),
     asset!("time.js"),
 ];
 

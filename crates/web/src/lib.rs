@@ -155,11 +155,11 @@ impl AppState {
         &self,
         person: &Person,
         id: &ProjectId,
-        session: board::SessionId,
+        output: board::OutputName,
         from: server::LogFrom,
         most: usize,
     ) -> Result<Option<server::LogPage>, Problem> {
-        self.server.session_output(id, session, from, most).await.map_err(|error| person.problem(&error))
+        self.server.session_output(id, output, from, most).await.map_err(|error| person.problem(&error))
     }
 
     /// Looks at files or git, off the runtime.

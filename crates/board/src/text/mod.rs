@@ -1,5 +1,6 @@
 //! How is it said, in English and in Japanese? The catalogue; deciding happens elsewhere.
 
+mod decision;
 mod event_lines;
 mod hints;
 mod instructions;
@@ -9,6 +10,7 @@ mod why;
 
 use crate::Language;
 
+pub use decision::{DecisionText, say_decision};
 pub use event_lines::{EventLine, Tone, clean, event_lines, one_line, say_judge_changes};
 pub use instructions::{feedback as say_rejection, instruction};
 pub use why::{say as say_why, say_move_reason, say_reason, say_runner_state, say_span, say_waiting};

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use board::{AgentSpec, Command, Fact, Generation, InstallationCommand, Mode, NewToken, ProcessEnd, Role, SessionId};
+use board::{
+    AgentSpec, Command, Fact, Generation, InstallationCommand, Mode, NewToken, OutputKind, OutputName, ProcessEnd,
+    Role, SessionId,
+};
 use control::{
     Control, LocalDispatch, OUTPUT_LIMIT, OUTPUT_PIECE_LIMIT, OutputPage, Present, ProcessLifetime, RunnerHeartbeat,
     token_hash,
@@ -11,7 +14,7 @@ use dispatch::Dispatch as _;
 
 use crate::world::{World, claim, owner};
 
-const SESSION: SessionId = SessionId(3);
+const SESSION: OutputName = OutputName { session: SessionId(3), kind: OutputKind::Raw };
 
 /// R10
 #[tokio::test]
@@ -52,20 +55,22 @@ async fn newest_output_is_kept_within_its_limit() {
     }
 }
 
-/// R10: a session is found by its number, and nothing of it is left when it is dropped.
+/// R10, W8: each output of a session is found by its name, and nothing of it is left when it is dropped.
 #[tokio::test]
-async fn output_is_found_by_session_and_dropped() {
+async fn output_is_found_by_name_and_dropped() {
     let project = World::default().process(ProcessLifetime::LongLived).await;
-    for session in [10, 2] {
-        assert_eq!(project.append_output(SessionId(session), 0, b"printed".into()).await.unwrap(), 7);
+    let [two, ten] = [2, 10].map(|session| OutputName::raw(SessionId(session)));
+    let conversation = OutputName::transcript(SessionId(2));
+    for output in [ten, conversation, two] {
+        assert_eq!(project.append_output(output, 0, b"printed".into()).await.unwrap(), 7);
     }
-    assert_eq!(project.sessions_with_output().await.unwrap(), [SessionId(2), SessionId(10)]);
-    let page = project.output(SessionId(2), 3, 2).await.unwrap();
+    assert_eq!(project.kept_output().await.unwrap(), [two, conversation, ten]);
+    let page = project.output(two, 3, 2).await.unwrap();
     assert_eq!(page, OutputPage { start: 3, bytes: b"nt".into(), oldest: 0, newest: 7 });
-    project.drop_output(SessionId(2)).await.unwrap();
-    assert_eq!(project.sessions_with_output().await.unwrap(), [SessionId(10)]);
-    assert_eq!(project.output(SessionId(2), 3, 2).await.unwrap(), OutputPage::default());
-    let refused = project.append_output(SessionId(2), 0, vec![0; OUTPUT_PIECE_LIMIT + 1]).await;
+    project.drop_output(two).await.unwrap();
+    assert_eq!(project.kept_output().await.unwrap(), [conversation, ten]);
+    assert_eq!(project.output(two, 3, 2).await.unwrap(), OutputPage::default());
+    let refused = project.append_output(two, 0, vec![0; OUTPUT_PIECE_LIMIT + 1]).await;
     assert!(refused.is_err());
 }
 

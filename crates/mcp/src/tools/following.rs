@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::wire::TaskItem;
-use board::{Board, Seq, SessionId, Task, Tool};
+use board::{Board, OutputName, Seq, SessionId, Task, Tool};
 use control::ControlError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ impl ToolHandler for GetSessionLog {
         };
         board.session(session_id)?;
         let (project, limit) = (board.settings.id.clone(), self.limit.unwrap_or(LOG).clamp(1, LONGEST_LOG));
-        let page = call.server().session_output(&project, session_id, LogFrom::Tail, limit).await?;
+        let page = call.server().session_output(&project, OutputName::raw(session_id), LogFrom::Tail, limit).await?;
         let page = page.ok_or_else(|| bad(format!("there is no log of {session_id}")))?;
         let text = String::from_utf8_lossy(&page.bytes).into_owned();
         Ok(SessionLog { session_id, text, cut: page.start > page.oldest })

@@ -39,6 +39,9 @@ pub(super) fn launch(assignment: &Assignment<'_>) -> Result<Launch, CannotLaunch
         // Ten by default, which are three minutes.
         ("CLAUDE_CODE_MAX_RETRIES", "3"),
         ("MCP_TOOL_TIMEOUT", "300000"),
+        // On a busy machine it would go on without the board after a few seconds, and end well.
+        ("MCP_TIMEOUT", "120000"),
+        ("MCP_CONNECT_TIMEOUT_MS", "120000"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ("DISABLE_AUTOUPDATER", "1"),
         ("DISABLE_TELEMETRY", "1"),

@@ -1,10 +1,11 @@
 //! What does a client tell while it runs, and what does its end mean?
 
-use board::{Client, Timestamp, Usage};
+use board::{Client, Timestamp, TranscriptEntry, Usage};
 use serde_json::Value;
 
 use super::vendor::{VendorFailure, VendorRefusal};
 use super::{OutputSummary, claude_code, codex, gemini, opencode};
+use crate::transcript::TranscriptReader;
 
 /// Longer lines are skipped: to parse them takes several times their size, and no event that matters is as long.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
@@ -14,6 +15,7 @@ const LONGEST_LINE: usize = 16 * 1024 * 1024;
 pub struct OutputReader {
     client: Client,
     state: OutputState,
+    transcript: TranscriptReader,
 }
 
 /// What the output has said so far.
@@ -53,22 +55,39 @@ impl OutputState {
 
 impl OutputReader {
     pub fn new(client: Client) -> Self {
-        Self { client, state: OutputState::default() }
+        Self { client, state: OutputState::default(), transcript: TranscriptReader::new(client) }
     }
 
-    /// Reads a line that came `now`. Lines that are no JSON object are meant for people.
-    pub fn line(&mut self, line: &[u8], now: Timestamp) {
-        if line.len() > LONGEST_LINE {
-            return;
+    /// Reads a line that came `now` and begins at a position of the output. Lines that are no JSON object are meant for
+    /// people.
+    pub fn line(&mut self, line: &[u8], position: u64, now: Timestamp) {
+        let short = Some(line).filter(|line| line.len() <= LONGEST_LINE);
+        let event = short.and_then(|line| serde_json::from_slice(line).ok()).filter(Value::is_object);
+        if let Some(event) = &event {
+            match self.client {
+                Client::ClaudeCode => claude_code::read(&mut self.state, event, now),
+                Client::Codex => codex::read(&mut self.state, event, now),
+                Client::Gemini => gemini::read(&mut self.state, event, now),
+                Client::Opencode => opencode::read(&mut self.state, event, now),
+                Client::Command | Client::Attached => {}
+            }
         }
-        let Ok(event @ Value::Object(_)) = serde_json::from_slice(line) else { return };
-        match self.client {
-            Client::ClaudeCode => claude_code::read(&mut self.state, &event, now),
-            Client::Codex => codex::read(&mut self.state, &event, now),
-            Client::Gemini => gemini::read(&mut self.state, &event, now),
-            Client::Opencode => opencode::read(&mut self.state, &event, now),
-            Client::Command | Client::Attached => {}
-        }
+        self.transcript.line(line, event.as_ref(), position, now);
+    }
+
+    /// Reads a line that is meant for people.
+    pub fn line_for_people(&mut self, line: &[u8], position: u64, now: Timestamp) {
+        self.transcript.line(line, None, position, now);
+    }
+
+    /// What has been said since it was asked last, as far as it is whole.
+    pub fn entries(&mut self, now: Timestamp) -> Vec<TranscriptEntry> {
+        self.transcript.take(now)
+    }
+
+    /// The same, when nothing follows any more.
+    pub fn last_entries(&mut self) -> Vec<TranscriptEntry> {
+        self.transcript.finish()
     }
 
     /// What the client has used so far, where it tells.
@@ -79,7 +98,7 @@ impl OutputReader {
     /// What the output means now that the client has ended; no exit code is an end by a signal. Failures that
     /// the client got over do not count.
     pub fn finish(self, exit_code: Option<i32>) -> OutputSummary {
-        let Self { client, state } = self;
+        let Self { client, state, transcript: _ } = self;
         let failure = match (exit_code, client) {
             (Some(0), _) | (_, Client::Command | Client::Attached) => None,
             (Some(code), Client::Gemini) => gemini::ended(code, state.final_message.as_ref()),

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use board::OutputKind;
+
 const SEGMENT: u64 = 1 << 20;
 const SEGMENTS: usize = 16;
 
@@ -83,8 +85,8 @@ pub struct SessionLog {
 
 impl SessionLog {
     /// Of the session with this private directory.
-    pub fn of(run: &Path) -> Self {
-        Self { directory: super::plan::log_directory(run) }
+    pub fn of(run: &Path, kind: OutputKind) -> Self {
+        Self { directory: super::plan::log_directory(run, kind) }
     }
 
     fn segments(&self) -> Vec<(u64, u64)> {

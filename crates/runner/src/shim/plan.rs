@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board::{Client, EndReason, ProcessEnd};
+use board::{Client, EndReason, OutputKind, ProcessEnd};
 use serde::{Deserialize, Serialize};
 
 use crate::clients::OutputSummary;
@@ -113,8 +113,11 @@ pub(crate) fn usage_file(directory: &Path) -> PathBuf {
     directory.join("usage.json")
 }
 
-pub(crate) fn log_directory(directory: &Path) -> PathBuf {
-    directory.join("log")
+pub(crate) fn log_directory(directory: &Path, kind: OutputKind) -> PathBuf {
+    directory.join(match kind {
+        OutputKind::Raw => "log",
+        OutputKind::Transcript => "transcript",
+    })
 }
 
 /// Writes a file so that it is there whole or not at all; if it is durable, also after a power failure.

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime};
 
-use board::{EndReason, ProcessEnd, Timestamp, Usage};
+use board::{Client, EndReason, OutputKind, ProcessEnd, Timestamp, TranscriptEntry, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getgid, getpid, getuid, set_child_subreaper, setsid};
 use rustix::thread::{
@@ -19,7 +19,7 @@ use super::init::InitMessage;
 use super::log::LogWriter;
 use super::plan::{self, Durability, ExitRecord, ShimPlan, StartupMessage, StopReason};
 use super::time_limits::TimeLimits;
-use crate::clients::{OutputReader, OutputSummary};
+use crate::clients::OutputReader;
 use crate::process::{MARKER, ProcessIdentity, descendants, marked, signal_all};
 
 /// After this long without anything the limits are looked at, so that a time in which this process was stopped is
@@ -155,7 +155,8 @@ struct ClientProcess<'a> {
     out: OutputStream,
     err: OutputStream,
     log: LogWriter,
-    reader: Option<OutputReader>,
+    transcript: LogWriter,
+    reader: OutputReader,
     /// The usage that was last written down, and when.
     written_usage: Option<(Usage, Instant)>,
     limits: TimeLimits,
@@ -174,7 +175,8 @@ enum EndCause {
 
 impl<'a> ClientProcess<'a> {
     fn start(plan: &'a ShimPlan, signals: UnixStream) -> io::Result<Self> {
-        let log = LogWriter::new(plan::log_directory(&plan.directory))?;
+        let log = LogWriter::new(plan::log_directory(&plan.directory, OutputKind::Raw))?;
+        let transcript = LogWriter::new(plan::log_directory(&plan.directory, OutputKind::Transcript))?;
         let (mut ours, theirs) = UnixStream::pair()?;
         let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
         let own_pid_namespace = isolate()?;
@@ -199,7 +201,8 @@ impl<'a> ClientProcess<'a> {
             out: OutputStream::new(out),
             err: OutputStream::new(err),
             log,
-            reader: plan.client.map(OutputReader::new),
+            transcript,
+            reader: OutputReader::new(plan.client.unwrap_or(Client::Command)),
             written_usage: None,
             limits: TimeLimits::new(plan.wall, plan.stall, Instant::now(), SystemTime::now()),
             limit_reached: None,
@@ -274,7 +277,7 @@ impl<'a> ClientProcess<'a> {
 
     /// Writes down what the client has used so far, for the runner to report.
     fn write_usage(&mut self, now: Instant) {
-        let Some(usage) = self.reader.as_ref().and_then(OutputReader::usage) else { return };
+        let Some(usage) = self.reader.usage() else { return };
         let known = self.written_usage.is_some_and(|(written, at)| written == usage || now < at + WRITE_USAGE_EVERY);
         // The exit record tells the whole; a disk that is full must not end the client.
         let file = plan::usage_file(&self.plan.directory);
@@ -368,6 +371,8 @@ impl<'a> ClientProcess<'a> {
         }
         self.take(stderr, rest, false);
         self.log.flush();
+        let entries = self.reader.entries(now());
+        self.write_transcript(&entries);
     }
 
     fn take(&mut self, stderr: bool, bytes: &[u8], whole: bool) {
@@ -384,13 +389,25 @@ impl<'a> ClientProcess<'a> {
         if line.is_empty() {
             return;
         }
-        if let (Some(reader), false) = (&mut self.reader, stderr) {
-            reader.line(&line, now());
-        }
         for secret in &self.plan.secrets {
             line = redacted(line, secret.as_bytes());
         }
+        let position = self.log.position();
+        if stderr {
+            self.reader.line_for_people(&line, position, now());
+        } else {
+            self.reader.line(&line, position, now());
+        }
         self.log.write(&line);
+    }
+
+    fn write_transcript(&mut self, entries: &[TranscriptEntry]) {
+        for entry in entries {
+            let mut line = serde_json::to_vec(entry).unwrap_or_default();
+            line.push(b'\n');
+            self.transcript.write(&line);
+        }
+        self.transcript.flush();
     }
 
     /// What is left in the pipes. Nobody holds their other ends any more.
@@ -402,12 +419,13 @@ impl<'a> ClientProcess<'a> {
             self.finish_line(stderr);
         }
         self.log.flush();
+        let entries = self.reader.last_entries();
+        self.write_transcript(&entries);
     }
 
     fn conclude(mut self) -> ExitRecord {
         let mut end = self.end.take().unwrap_or_else(|| ProcessEnd::because(EndReason::Lost));
-        let output_summary =
-            self.reader.take().map_or_else(OutputSummary::default, |reader| reader.finish(end.exit_code));
+        let output_summary = self.reader.finish(end.exit_code);
         match self.ending {
             Some((EndCause::Requested(StopReason::Finished), _)) => end = ProcessEnd::exited(0),
             Some((EndCause::Requested(StopReason::Stopped), _)) => end.reason = EndReason::Stopped,

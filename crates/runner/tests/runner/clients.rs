@@ -5,3 +5,4 @@ mod launch;
 mod logins;
 mod output;
 mod test_user;
+mod transcript;

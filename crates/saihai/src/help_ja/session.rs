@@ -78,14 +78,21 @@ Example:
     ("Show what a session's process has printed", "セッションのプロセスの出力を表示します"),
     (
         "The newest 16 MiB of a session's output are kept. With --json the document says where in the whole
-output its text begins and ends. The secrets of the session are left out when the log is written.",
+output its text begins and ends. The secrets of the session are left out when the log is written.
+
+With --transcript it reads as a conversation, whatever the client; with --json too it is a list of
+entries, each with its time and the position in the output of the line that says it.",
         "出力は新しい 16 MiB を保持します。--json では、テキストが全出力のどこからどこまでかも示します。
-セッションの秘密の値は、ログに書くときに取り除かれます。",
+セッションの秘密の値は、ログに書くときに取り除かれます。
+
+--transcript では、どのクライアントでも会話として読めます。--json も付けると項目の一覧になり、
+それぞれに時刻と、出力内での行の位置が付きます。",
     ),
     (
         "Keep printing as output arrives, until the session is over",
         "セッションが終わるまで、届いた出力を表示し続けます",
     ),
+    ("As a conversation: what the agent said, its tools, its edits", "会話として表示します（発言、ツール、編集）"),
     ("Only the last N lines", "最後の N 行だけ表示します"),
     (
         "Show every call of a session, what it was told and why, in order",

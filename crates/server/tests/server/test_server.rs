@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use board::{
     Actor, AgentId, AgentSpec, Command, Completion, Decompose, Destination, Driver, EnvNames, EnvValue, EnvValues,
-    Hierarchy, InstallationCommand, Language, Limits, NewTask, NewToken, Party, ProjectId, Purpose, Role, RunnerId,
-    SessionId, Settings, Status, TaskId, Timestamp,
+    Hierarchy, InstallationCommand, Language, Limits, NewTask, NewToken, OutputKind, OutputName, Party, ProjectId,
+    Purpose, Role, RunnerId, SessionId, Settings, Status, TaskId, Timestamp,
 };
 use control::{Clock, Control, NewDefinitions, NewSecret, ProcessLifetime, Project, passkey_hash, token_hash};
 use mcp::Mcp;
@@ -60,10 +60,20 @@ pub(crate) struct Beside {
     pub(crate) most_asked: AtomicU64,
 }
 
+/// The conversation of every session: each kind of entry that has a shape of its own.
+const CONVERSATION: &str = r#"{"at":"2026-11-20T01:00:00Z","position":0,"said":{"type":"started","model":"m"}}
+{"at":"2026-11-20T01:00:01Z","position":10,"said":{"type":"text","text":"I begin."}}
+{"at":"2026-11-20T01:00:02Z","position":20,"said":{"type":"tool_result","tool":{"call":"1","name":"Edit","about":"a.rs","edits":[{"file":"a.rs","diff":"+new"}]},"outcome":"succeeded","output":"ok","duration_ms":10}}
+{"at":"2026-11-20T01:00:03Z","position":30,"said":{"type":"finished","outcome":"failed","text":"","usage":{"input_tokens":1,"output_tokens":2,"cost_micros":null},"duration_ms":null}}
+"#;
+
 impl LocalFiles for Beside {
-    fn log(&self, _: &ProjectId, session: SessionId, from: LogFrom, most: usize) -> Option<LogPage> {
+    fn log(&self, _: &ProjectId, output: OutputName, from: LogFrom, most: usize) -> Option<LogPage> {
         self.most_asked.fetch_max(most as u64, Ordering::Relaxed);
-        let log = self.log.lock().unwrap();
+        let log = match output.kind {
+            OutputKind::Raw => self.log.lock().unwrap().clone(),
+            OutputKind::Transcript => CONVERSATION.into(),
+        };
         let newest = log.len();
         let start = match from {
             LogFrom::Position(from) => newest.min(from as usize),
@@ -71,7 +81,7 @@ impl LocalFiles for Beside {
         };
         let bytes = log[start..newest.min(start + most)].to_vec();
         let page = LogPage { start: start as u64, bytes, oldest: 0, newest: newest as u64 };
-        (session.0 < 1000).then_some(page)
+        (output.session.0 < 1000).then_some(page)
     }
 
     fn runner(&self, _: &ProjectId) -> board::RunnerView {

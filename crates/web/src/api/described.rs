@@ -54,6 +54,7 @@ described! {
     TaskType = board::TaskType,
     Time = board::Timestamp,
     TokenUse = board::TokenUse,
+    TranscriptEntry = board::TranscriptEntry,
 }
 
 fn generator() -> SchemaGenerator {

@@ -15,9 +15,12 @@ mod parts;
 mod projects;
 mod queue;
 mod runners;
+mod session;
 mod sessions;
 mod settings;
 mod task;
+mod trace;
+mod transcript;
 
 use axum::Router;
 use axum::response::{IntoResponse as _, Response};
@@ -40,8 +43,9 @@ pub(super) fn router() -> Router<AppState> {
         .route("/p/{project}/agents", get(agents::agents))
         .route("/p/{project}/agents/{agent}", get(agents::agent))
         .route("/p/{project}/sessions", get(sessions::sessions))
-        .route("/p/{project}/sessions/{session}", get(sessions::session))
-        .route("/p/{project}/sessions/{session}/log", get(sessions::log))
+        .route("/p/{project}/sessions/{session}", get(session::session))
+        .route("/p/{project}/sessions/{session}/log", get(session::log))
+        .route("/p/{project}/sessions/{session}/conversation", get(session::conversation))
         .route("/p/{project}/queue", get(queue::queue))
         .route("/p/{project}/chat", get(chat::chats))
         .route("/p/{project}/chat/{agent}", get(chat::chat))

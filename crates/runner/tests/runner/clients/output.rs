@@ -16,7 +16,7 @@ fn summary_of(client: Client, recording: &str, exit_code: Option<i32>) -> Output
 fn read<'a>(client: Client, lines: impl IntoIterator<Item = &'a [u8]>, exit_code: Option<i32>) -> OutputSummary {
     let mut reader = OutputReader::new(client);
     for line in lines {
-        reader.line(line, NOW);
+        reader.line(line, 0, NOW);
     }
     reader.finish(exit_code)
 }
@@ -53,9 +53,9 @@ fn usage_is_known_before_the_end() {
         let recording = std::fs::read_to_string(path).unwrap();
         let mut reader = OutputReader::new(client);
         for line in recording.lines().filter(|line| !line.contains(r#""type":"result""#)) {
-            reader.line(line.as_bytes(), NOW);
+            reader.line(line.as_bytes(), 0, NOW);
             if client == Client::ClaudeCode {
-                reader.line(line.as_bytes(), NOW);
+                reader.line(line.as_bytes(), 0, NOW);
             }
         }
         let usage = Usage { input_tokens: 200, output_tokens: 40, cost_micros: None };

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use board::SessionId;
+use board::{OutputKind, OutputName, SessionId};
 use clap::Args;
 use control::ProcessLifetime;
 use runner::shim::LogChunk;
@@ -13,6 +13,7 @@ use crate::context::{Context, OpenProject};
 use crate::failure::{CliExit, Failure};
 use crate::session_output::SessionOutput;
 use crate::show::{Format, clean};
+use crate::transcript_lines::{entries, line};
 
 /// How many bytes are read at once.
 const PAGE_BYTES: usize = 256 * 1024;
@@ -28,7 +29,10 @@ const SENT_AFTER_END: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The newest 16 MiB of a session's output are kept. With --json the document says where in the whole
-output its text begins and ends. The secrets of the session are left out when the log is written.")]
+output its text begins and ends. The secrets of the session are left out when the log is written.
+
+With --transcript it reads as a conversation, whatever the client; with --json too it is a list of
+entries, each with its time and the position in the output of the line that says it.")]
 pub(crate) struct Log {
     /// Its id, such as ses_3 or 3
     id: SessionId,
@@ -38,6 +42,9 @@ pub(crate) struct Log {
     /// Only the last N lines
     #[arg(long, short = 'n', value_name = "N")]
     lines: Option<usize>,
+    /// As a conversation: what the agent said, its tools, its edits
+    #[arg(long)]
+    transcript: bool,
 }
 
 impl Log {
@@ -46,7 +53,9 @@ impl Log {
         let opened = context.open_for(lifetime).await?;
         let id = self.id;
         opened.board().session(id).map_err(|refusal| opened.refusal(refusal))?;
-        let Some(output) = SessionOutput::find(&context.home, &opened.project, id).await? else {
+        let kind = if self.transcript { OutputKind::Transcript } else { OutputKind::Raw };
+        let name = OutputName { session: id, kind };
+        let Some(output) = SessionOutput::find(&context.home, &opened.project, name).await? else {
             return Err(Failure::new(
                 CliExit::NotFound,
                 "not_found",
@@ -58,14 +67,24 @@ impl Log {
             ));
         };
         let page = self.requested_page(output.tail(usize::MAX / 2).await?);
+        if self.transcript && context.format == Format::Json && !self.follow {
+            return context.format.print(&entries(&page.bytes), Vec::new, String::new);
+        }
         if context.format == Format::Json && !self.follow {
             let text = String::from_utf8_lossy(&page.bytes);
             let json = json!({ "id": id, "start": page.start, "end": page.end(), "text": text });
             return context.format.print(&json, Vec::new, String::new);
         }
-        print_output(&page.bytes);
+        let print = |bytes: &[u8]| match kind {
+            OutputKind::Transcript if context.format == Format::Text => {
+                let lines = entries(bytes).into_iter().map(|entry| line(&entry, opened.language) + "\n");
+                print_output(lines.collect::<String>().as_bytes())
+            }
+            OutputKind::Transcript | OutputKind::Raw => print_output(bytes),
+        };
+        print(&page.bytes);
         if self.follow {
-            follow(&opened, &output, id, page.end()).await?;
+            follow(&opened, &output, id, page.end(), print).await?;
         }
         Ok(())
     }
@@ -84,16 +103,26 @@ impl Log {
 }
 
 /// Prints until the session is over and its log is read to the end.
-async fn follow(opened: &OpenProject, output: &SessionOutput<'_>, id: SessionId, mut from: u64) -> Result<(), Failure> {
+async fn follow(
+    opened: &OpenProject,
+    output: &SessionOutput<'_>,
+    id: SessionId,
+    mut from: u64,
+    print: impl Fn(&[u8]) -> bool,
+) -> Result<(), Failure> {
     let mut over_since = None;
     loop {
         if over_since.is_none() && opened.board().session(id).is_ok_and(|session| session.end.is_some()) {
             over_since = Some(Instant::now());
         }
-        let page = output.read_on(from, PAGE_BYTES).await?;
+        let mut page = output.read_on(from, PAGE_BYTES).await?;
+        if output.is_of_lines() {
+            let whole = page.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            page.bytes.truncate(whole);
+        }
         if !page.bytes.is_empty() {
             from = page.end();
-            if !print_output(&page.bytes) {
+            if !print(&page.bytes) {
                 return Ok(());
             }
             continue;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use board::wire;
-use board::{AgentId, Board, Destination, SessionId, Status, TaskId};
+use board::{AgentId, Board, Destination, OutputKind, SessionId, Status, TaskId};
 use clap::Args;
 use control::{ProcessLifetime, Project};
 use runner::RunnerPaths;
@@ -149,7 +149,7 @@ impl SessionWatcher {
             let Ok(task) = board.task(self.task) else { return };
             let session = task.live.or(task.last_session).filter(|id| Some(*id) != self.previous_session);
             if let Some(id) = session.filter(|_| self.text) {
-                while let Ok(page) = SessionLog::of(&self.paths.session(id)).read(position, 64 * 1024)
+                while let Ok(page) = SessionLog::of(&self.paths.session(id), OutputKind::Raw).read(position, 64 * 1024)
                     && !page.bytes.is_empty()
                 {
                     position = page.end();

@@ -54,6 +54,12 @@ impl<'a> Window<'a> {
             .env(vendor, format!("{}{under}", self.fixture.model_server.url()))
             .env(CLAUDE.key, KEY)
             .envs([("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")])
+            // It goes on without the board if that does not answer in a few seconds, while other tests run.
+            .envs([
+                ("MCP_TIMEOUT", "120000"),
+                ("MCP_CONNECT_TIMEOUT_MS", "120000"),
+                ("MCP_CONNECTION_NONBLOCKING", "0"),
+            ])
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .current_dir(&self.fixture.world.repository)
             .stdin(Stdio::null())

@@ -158,6 +158,9 @@ async fn samples(sample_board: &SampleBoard, method: &str, path: &str) -> Vec<Sa
             looks(queries.iter().map(|query| format!("/sessions{query}")).collect())
         }
         ("GET", Some("/sessions/{session}")) => looks(sessions("")),
+        ("GET", Some("/sessions/{session}/transcript")) => {
+            looks([sessions("/transcript?from=0&limit=500"), sessions("/transcript")].concat())
+        }
         ("GET", Some("/sessions/{session}/log")) => {
             looks([sessions("/log?from=0&limit=100"), sessions("/log")].concat())
         }

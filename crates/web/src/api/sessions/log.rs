@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use board::SessionId;
+use board::{OutputName, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -37,7 +37,31 @@ pub(super) struct LogQuery {
     /// A position in the whole output, or `tail` for the last of it, which is also the default.
     from: Option<String>,
     /// How many bytes at most: 1 to 1,048,576, 65,536 if not said.
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
+}
+
+impl LogQuery {
+    pub(super) fn from(&self) -> Result<LogFrom, Problem> {
+        match self.from.as_deref() {
+            None | Some("tail") => Ok(LogFrom::Tail),
+            Some(position) => position.parse().map(LogFrom::Position).map_err(|_| {
+                Problem::bad_argument("`from` is not a position.", "Send the `end` of the piece before, 0, or `tail`.")
+            }),
+        }
+    }
+}
+
+pub(super) fn no_log(person: &Person, session: SessionId) -> Problem {
+    Problem::not_found(
+        match person.language {
+            board::Language::En => format!("There is no log of {session}."),
+            board::Language::Ja => format!("{session} のログはありません。"),
+        },
+        person.say(
+            "Sessions that a runner has started have one; gc removes old ones.",
+            "ランナーが起動したセッションにだけあります。古いものは gc が削除します。",
+        ),
+    )
 }
 
 /// What a session's process has printed
@@ -55,28 +79,12 @@ pub(super) async fn log(
     Query(wanted): Query<LogQuery>,
 ) -> Result<Json<Log>, Problem> {
     let limit = page::within(wanted.limit, DEFAULT, MOST)?;
-    let from = match wanted.from.as_deref() {
-        None | Some("tail") => LogFrom::Tail,
-        Some(position) => LogFrom::Position(position.parse().map_err(|_| {
-            Problem::bad_argument("`from` is not a position.", "Send the `end` of the piece before, 0, or `tail`.")
-        })?),
-    };
+    let from = wanted.from()?;
     let open = state.project(&person, &project).await?;
     let known = open.board.session(session).map_err(|refusal| person.refused(&refusal))?;
     let goes_on = known.end.is_none();
-    let page = state.session_output(&person, &open.id, session, from, limit).await?;
-    let mut page = page.ok_or_else(|| {
-        Problem::not_found(
-            match person.language {
-                board::Language::En => format!("There is no log of {session}."),
-                board::Language::Ja => format!("{session} のログはありません。"),
-            },
-            person.say(
-                "Sessions that a runner has started have one; gc removes old ones.",
-                "ランナーが起動したセッションにだけあります。古いものは gc が削除します。",
-            ),
-        )
-    })?;
+    let page = state.session_output(&person, &open.id, OutputName::raw(session), from, limit).await?;
+    let mut page = page.ok_or_else(|| no_log(&person, session))?;
     page.bytes.truncate(whole(&page, goes_on));
     let text = String::from_utf8_lossy(&page.bytes).into_owned();
     let (start, end) = (page.start, page.end());

@@ -1,6 +1,7 @@
 //! Sessions: which runs are there, and what is known of each?
 
 mod log;
+mod transcript;
 
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +20,12 @@ use crate::problem::Problem;
 use board::wire::{Session, SessionDetail};
 
 pub(super) fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show)).routes(routes!(stop)).routes(routes!(log::log))
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(show))
+        .routes(routes!(stop))
+        .routes(routes!(log::log))
+        .routes(routes!(transcript::transcript))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -11,6 +11,7 @@ use crate::message::Message;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::session::{Session, SessionStatus};
 use crate::settings::Settings;
+use crate::spending::Spent;
 use crate::task::{Kind, Status, Task};
 use crate::{Actor, Agent, AgentId, MessageId, Party, SecretHash, Seq, SessionId, TaskId, Timestamp};
 
@@ -38,6 +39,8 @@ pub struct Board {
     pub target: Option<Arc<TargetChecks>>,
     /// The session whose work is being tested and merged, while several runners want to (R10).
     pub merge_turn: Option<MergeTurn>,
+    /// What was used on each day (G5).
+    pub days: OrdMap<i64, Spent>,
     pub(crate) index: Index,
     /// The session of each credential. It stays when the session is over, to tell its bearer so.
     pub(crate) credentials: OrdMap<SecretHash, SessionId>,
@@ -68,6 +71,7 @@ impl Board {
             parked: OrdMap::new(),
             target: None,
             merge_turn: None,
+            days: OrdMap::new(),
             index: Index::default(),
             credentials: OrdMap::new(),
             keys: OrdMap::new(),

@@ -1,5 +1,7 @@
 //! What can be asked of a board? One command path for every entrance (L1, F16).
 
+use std::collections::BTreeMap;
+
 use crate::action::{Choice, NextAction};
 use crate::agent::AgentSpec;
 use crate::event::TaskEdit;
@@ -9,7 +11,7 @@ use crate::lifecycle::Move;
 use crate::session::{Driver, Outcome, Purpose};
 use crate::settings::Settings;
 use crate::task::{Context, Priority, ProposalAnswer, Repairs, Reverts, Status, TaskType};
-use crate::{AgentId, Completion, Generation, Party, RunnerId, SecretHash, Seq, SessionId, TaskId, Timestamp};
+use crate::{AgentId, Completion, Generation, Party, RunnerId, SecretHash, Seq, SessionId, Span, TaskId, Timestamp};
 
 /// A task that is to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,6 +178,8 @@ pub enum Command {
     },
     RenewLeases {
         sessions: Vec<(SessionId, Generation)>,
+        /// How long each has printed nothing, where that is known.
+        quiet: BTreeMap<SessionId, Span>,
     },
     /// A runner that was removed is not coming back: what it ran is lost.
     DropRunner {

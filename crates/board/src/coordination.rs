@@ -23,6 +23,7 @@ words! {
         StoppedByOwner = "stopped_by_owner",
         NoProgress = "no_progress",
         FuelSpent = "fuel_spent",
+        BudgetSpent = "budget_spent",
         AlreadyRunning = "already_running",
         ProjectFull = "project_full",
         CoolingDown = "cooling_down",

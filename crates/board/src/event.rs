@@ -1,5 +1,7 @@
 //! What has happened? The events of a project's stream, their names and their versions.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Choice, NextAction, StopCause};
@@ -151,6 +153,9 @@ pub enum EventKind {
     LeasesRenewed {
         sessions: Vec<SessionId>,
         until: Timestamp,
+        /// When those that have printed something since were last heard. Older logs have none.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        printed: BTreeMap<SessionId, Timestamp>,
     },
     /// Ended work of a runner that is gone is examined by another (R10).
     SessionsTakenOver {

@@ -5,10 +5,12 @@ use serde::Serialize;
 
 use crate::action::NextAction;
 use crate::board::Board;
-use crate::evidence::{Inconclusive, Verdict, WorkspaceFacts};
+use crate::evidence::{Inconclusive, Usage, Verdict, WorkspaceFacts};
 use crate::session::Session;
+use crate::settings::Fuel;
+use crate::spending::{Budget, Spent, day_of};
 use crate::task::Task;
-use crate::{Seq, Span};
+use crate::{Agent, AgentId, Client, Seq, Span, Timestamp};
 
 /// What is left, for people to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -38,6 +40,50 @@ pub const MOST_REFUSALS: u32 = 20;
 /// on the board yet, and the MCP server ask it.
 pub fn calls_left(board: &Board, session: &Session) -> u32 {
     board.settings.limits.max_calls.saturating_sub(session.calls)
+}
+
+/// What a session's usage comes to: by its client's own word, or by the price of its model (G5).
+pub(crate) fn spent(board: &Board, session: &Session, usage: &Usage) -> Spent {
+    let reported = session.model.as_ref().map(|model| model.model_id.as_str());
+    let defined = || board.agents.get(&session.agent).and_then(|agent| agent.spec.model.as_deref());
+    let price =
+        reported.or_else(defined).and_then(|model| board.settings.prices.iter().find(|price| price.is_of(model)));
+    Spent::of(usage, price)
+}
+
+/// The agents for which a budget cannot hold: their clients do not tell what they use, or what it costs, and no price says it.
+pub fn unmetered(board: &Board) -> Vec<&AgentId> {
+    let budget = &board.settings.budget;
+    let priced = |agent: &Agent| {
+        let model = agent.spec.model.as_deref().unwrap_or_default();
+        board.settings.prices.iter().any(|price| price.is_of(model))
+    };
+    let missed = |agent: &&Agent| match agent.spec.client {
+        Client::Command | Client::Attached => true,
+        Client::Codex | Client::Gemini => budget.limits_money() && !priced(agent),
+        Client::ClaudeCode | Client::Opencode => false,
+    };
+    let active = board.agents.values().map(AsRef::as_ref).filter(|agent| agent.active && *budget != Budget::default());
+    active.filter(missed).map(Agent::id).collect()
+}
+
+/// The budget that a session has used up, if any (G5).
+pub(crate) fn budget_spent(board: &Board, session: &Session, now: Timestamp) -> Option<Fuel> {
+    let budget = &board.settings.budget;
+    let task = session.task().and_then(|id| board.tasks.get(&id));
+    if session.spent.uses_up(&budget.session) {
+        Some(Fuel::SessionBudget)
+    } else if task.is_some_and(|task| task.used.spent.uses_up(&budget.task)) {
+        Some(Fuel::TaskBudget)
+    } else {
+        day_is_spent(board, now).then_some(Fuel::DayBudget)
+    }
+}
+
+/// Is all used that the project may in a day? Nothing starts then until the day is over.
+pub(crate) fn day_is_spent(board: &Board, now: Timestamp) -> bool {
+    let today = board.days.get(&day_of(now)).copied().unwrap_or_default();
+    today.uses_up(&board.settings.budget.day)
 }
 
 /// The last new fact that concerns a session: about its task, or in its chat (A3, G2).

@@ -42,6 +42,7 @@ mod runner_view;
 mod session;
 mod settings;
 pub mod snapshot;
+mod spending;
 mod staffing;
 mod task;
 mod text;
@@ -80,7 +81,7 @@ pub use examination::{
 };
 pub use fact::Fact;
 pub use field::Field;
-pub use fuel::{MOST_REFUSALS, RemainingFuel, calls_left, left, repeats_left};
+pub use fuel::{MOST_REFUSALS, RemainingFuel, calls_left, left, repeats_left, unmetered};
 pub use id::{AgentId, BadId, Generation, MessageId, ProjectId, RunnerId, Seq, SessionId, SpawnId, TaskId};
 pub use installation::{
     Drain, Installation, InstallationCommand, InstallationEvent, InstallationEventKind, NewToken, Project, Role, Token,
@@ -101,14 +102,16 @@ pub use settings::{
     ChatRequests, Check, Dod, Fuel, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy, Sandbox,
     SandboxLimits, Settings, WorkspaceSetup,
 };
+pub use spending::{Allowance, Budget, Price, Spent, day_of, end_of_day};
 pub use staffing::{StartableWork, must_stop, staff_chat, staff_task, staffing, startable_work};
 pub use task::{
     Block, Comment, Completion, Conclusion, Context, Kind, Priority, Proposal, ProposalAnswer, Repairs, Reverts,
     RightOfWay, Status, StatusFilter, Task, TaskType, Used, Watermarks, slug,
 };
 pub use text::{
-    Audience, DecisionText, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_decision,
-    say_judge_changes, say_move_reason, say_reason, say_rejection, say_runner_state, say_span, say_waiting, say_why,
+    Audience, DecisionText, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_budget,
+    say_decision, say_judge_changes, say_money, say_move_reason, say_reason, say_rejection, say_runner_state, say_span,
+    say_spent, say_tokens, say_waiting, say_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;

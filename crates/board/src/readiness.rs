@@ -28,6 +28,9 @@ pub fn obstacles(board: &Board, task: &Task) -> Vec<Obstacle> {
         if task.used.sessions >= board.settings.limits.max_task_sessions {
             found.push(Obstacle::FuelSpent(Fuel::TaskSessions));
         }
+        if task.used.spent.uses_up(&board.settings.budget.task) {
+            found.push(Obstacle::FuelSpent(Fuel::TaskBudget));
+        }
     }
     found.extend(unmet_dependencies(board, task));
     found.extend(board.held_by(task).map(|by| Obstacle::Held { by }));

@@ -9,6 +9,7 @@ use crate::evidence::DodResult;
 use crate::evidence::ProcessEnd;
 use crate::evidence::Usage;
 use crate::evidence::{Verdict, WorkspaceFacts};
+use crate::spending::Spent;
 use crate::words::words;
 use crate::{AgentId, Generation, MessageId, RunnerId, Seq, SessionId, SpawnId, TaskId, Timestamp};
 
@@ -105,6 +106,8 @@ pub struct Session {
     pub claimed_seq: Seq,
     /// The last event it caused.
     pub last_call_at: Timestamp,
+    /// When its process last printed anything, as its runner says.
+    pub last_output_at: Option<Timestamp>,
     pub model: Option<ModelReport>,
     pub fetched: bool,
     /// It knows the task's comments up to this event.
@@ -137,12 +140,19 @@ pub struct Session {
     pub facts: u32,
     pub artifacts: Vec<String>,
     pub usage: Option<Usage>,
+    /// The same as tokens and money.
+    pub spent: Spent,
     pub verdict: Option<Verdict>,
 }
 
 impl Session {
     /// An attached agent that has not called for so long may have gone.
     pub const SILENT: crate::Span = crate::Span::minutes(1);
+
+    /// When it was last heard of: its calls, or what its process prints (W8).
+    pub fn heard_at(&self) -> Timestamp {
+        self.last_output_at.map_or(self.last_call_at, |output| output.max(self.last_call_at))
+    }
 
     /// It holds its task: running, about to run, or under verification.
     pub fn is_live(&self) -> bool {

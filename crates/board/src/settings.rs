@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::spending::{Budget, Price};
 use crate::task::Completion;
 use crate::words::words;
 use crate::{ProjectId, RunnerId, Span, TaskType};
@@ -292,6 +293,11 @@ pub struct Settings {
     /// The repository that all hosts share, as git names it; `None`: the one in which the project was registered (R10).
     #[serde(default)]
     pub remote: Option<String>,
+    #[serde(default)]
+    pub budget: Budget,
+    /// Of models whose clients do not tell what they cost. The first that fits counts.
+    #[serde(default)]
+    pub prices: Vec<Price>,
 }
 
 fn start_at_once() -> ChatRequests {
@@ -320,6 +326,8 @@ impl Settings {
             chat_requests: ChatRequests::Start,
             workspace_setup: None,
             remote: None,
+            budget: Budget::default(),
+            prices: Vec::new(),
         }
     }
 }
@@ -334,6 +342,9 @@ words! {
         IdleSessions = "max_idle_sessions",
         TaskSessions = "max_task_sessions",
         Conflicts = "max_conflicts",
+        SessionBudget = "session_budget",
+        TaskBudget = "task_budget",
+        DayBudget = "day_budget",
     }
 }
 
@@ -346,6 +357,9 @@ impl Fuel {
             Self::Messages => "fuel_spent: max_messages",
             Self::TaskSessions => "fuel_spent: max_task_sessions",
             Self::Conflicts => "fuel_spent: max_conflicts",
+            Self::SessionBudget => "budget: session",
+            Self::TaskBudget => "budget: task",
+            Self::DayBudget => "budget: day",
         }
     }
 }

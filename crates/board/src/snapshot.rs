@@ -3,7 +3,7 @@
 use crate::board::Board;
 
 /// The shape of the bytes. Raised whenever a type of the board changes; a test watches that.
-pub const SNAPSHOT_FORMAT: u32 = 14;
+pub const SNAPSHOT_FORMAT: u32 = 15;
 
 /// A snapshot that does not read back. It is a cache: the events are folded instead.
 #[derive(Debug, thiserror::Error)]

@@ -8,9 +8,11 @@ use crate::board::Board;
 use crate::coordination::Action;
 use crate::coordination::Reason;
 use crate::coordination::Staffing;
+use crate::fuel;
 use crate::interrupt::interrupt;
 use crate::right_of_way;
 use crate::session::{Driver, Purpose, Session, SessionStatus};
+use crate::spending::{day_of, end_of_day};
 use crate::task::{Status, Task};
 use crate::waiting;
 use crate::{Agent, AgentId, Client, Mode, Party, Refusal, Timestamp};
@@ -118,6 +120,12 @@ pub fn staff_task(board: &Board, agent: &Agent, task: &Task, now: Timestamp) -> 
     if task.used.sessions >= board.settings.limits.max_task_sessions {
         return no_change(Reason::FuelSpent);
     }
+    if task.used.spent.uses_up(&board.settings.budget.task) {
+        return no_change(Reason::BudgetSpent);
+    }
+    if fuel::day_is_spent(board, now) {
+        return no_change(Reason::BudgetSpent).until(end_of_day(day_of(now)));
+    }
     if let Some(until) = cooling_until(board, agent, task.not_before, now) {
         return no_change(Reason::CoolingDown).until(until);
     }
@@ -170,6 +178,10 @@ pub fn staff_chat(board: &Board, agent: &Agent, now: Timestamp) -> Option<Staffi
     }
     if message.expired || now - message.at > board.settings.limits.message_ttl {
         return no_change(Reason::MessageExpired);
+    }
+    if fuel::day_is_spent(board, now) {
+        let until = end_of_day(day_of(now));
+        return no_change(Reason::BudgetSpent).map(|no_change| no_change.until(until));
     }
     if let Some(until) = cooling_until(board, agent, agent.chat.not_before, now) {
         return no_change(Reason::CoolingDown).map(|no_change| no_change.until(until));

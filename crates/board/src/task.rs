@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::event_numbers::EventNumbers;
 use crate::evidence::Rejection;
 use crate::session::CompletionReport;
+use crate::spending::Spent;
 use crate::words::words;
 use crate::{AgentId, Generation, MessageId, Party, Seq, SessionId, TaskId, Timestamp};
 
@@ -176,6 +177,8 @@ pub struct Used {
     pub bad_ends: u32,
     /// Conflicts in a row. They are nobody's fault, and have a bound of their own (A5).
     pub conflicts: u32,
+    /// What its sessions have used since the owner last let it go on (G5).
+    pub spent: Spent,
 }
 
 /// What work that was sent back twice for a conflict stands in line for (V11).
@@ -247,6 +250,8 @@ pub struct Task {
     pub status_at: Timestamp,
     /// Every session of it, oldest first.
     pub sessions: Vec<SessionId>,
+    /// What all of them have used.
+    pub spent: Spent,
     /// Every event about it, oldest first.
     pub events: EventNumbers,
 }

@@ -339,7 +339,7 @@ fn holder(board: &Board, task: &Task, now: Timestamp) -> Option<Line> {
             session: session.id,
             agent: session.agent.clone(),
             since: now - session.claimed_at,
-            last_call: now - session.last_call_at,
+            last_call: now - session.heard_at(),
         },
     })
 }

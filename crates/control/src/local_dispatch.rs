@@ -8,7 +8,7 @@ use board::{
     RunnerOffer, Seq, Session, SessionId, SessionStatus, Timestamp, begins_turn, examination, examination_step,
     is_given_up, merge_queue, staff_chat, staff_task,
 };
-use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, TargetOrder, Wanted, WorkOrder};
+use dispatch::{AtWork, Claim, Dispatch, DispatchError, ExamineOrder, FactReport, TargetOrder, Wanted, WorkOrder};
 
 use crate::trace::{Subject, Traced};
 use crate::{ControlError, Project, Writer};
@@ -158,8 +158,9 @@ impl Dispatch for LocalDispatch {
         }
     }
 
-    async fn renew(&self, sessions: &[(SessionId, Generation)]) -> Result<(), DispatchError> {
-        self.submit(Command::RenewLeases { sessions: sessions.to_vec() }).await.map(drop)
+    async fn renew(&self, at_work: &AtWork) -> Result<(), DispatchError> {
+        let AtWork { sessions, quiet } = at_work.clone();
+        self.submit(Command::RenewLeases { sessions, quiet }).await.map(drop)
     }
 
     async fn report(&self, report: &FactReport) -> Result<(), DispatchError> {

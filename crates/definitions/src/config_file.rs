@@ -1,8 +1,8 @@
 //! What does `.saihai/config.yaml` set?
 
 use board::{
-    ChatRequests, Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits, MergeStrategy,
-    ProjectId, Sandbox, SandboxLimits, Settings, Span, TaskType, WorkspaceSetup,
+    Allowance, Budget, ChatRequests, Check, Completion, Dod, Goal, GoalType, Isolation, Language, LimitValue, Limits,
+    MergeStrategy, Price, ProjectId, Sandbox, SandboxLimits, Settings, Span, TaskType, WorkspaceSetup,
 };
 
 use crate::fields::Fields;
@@ -26,6 +26,8 @@ const KEYS: &[&str] = &[
     "workspace",
     "workspaces",
     "chat_requests",
+    "budget",
+    "prices",
 ];
 
 /// Seconds for `workspace.setup`: packages may have to be fetched and built.
@@ -55,6 +57,8 @@ pub struct SettingsFile {
     max_parallel: Option<u32>,
     chat_requests: Option<ChatRequests>,
     workspace_setup: Option<WorkspaceSetup>,
+    budget: Budget,
+    prices: Vec<Price>,
 }
 
 impl SettingsFile {
@@ -86,6 +90,8 @@ impl SettingsFile {
             chat_requests: self.chat_requests.unwrap_or(default.chat_requests),
             workspace_setup: self.workspace_setup,
             remote: self.remote,
+            budget: self.budget,
+            prices: self.prices,
         }
     }
 }
@@ -118,6 +124,12 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
         let inputs = workspace.texts("inputs", values::pattern).unwrap_or_default();
         settings.workspace_setup = command.map(|command| WorkspaceSetup { command, timeout, inputs });
     }
+    if let Some(mut budget) = fields.fields("budget", &BUDGET) {
+        settings.budget = read_budget(&mut budget);
+    }
+    if let Some(mut prices) = fields.fields_any("prices") {
+        settings.prices = read_prices(&mut prices);
+    }
     if let Some(mut workspaces) = fields.fields("workspaces", &["keep_failed"]) {
         settings.keep_failed = workspaces.seconds("keep_failed", 0);
     }
@@ -137,6 +149,33 @@ pub(crate) fn read(source: &str, report: &mut ProblemReport) -> SettingsFile {
         read_limits(&mut settings.limits, &mut limits);
     }
     settings
+}
+
+const BUDGET: [&str; 6] = ["session_usd", "session_tokens", "task_usd", "task_tokens", "day_usd", "day_tokens"];
+
+fn read_budget(fields: &mut Fields<'_>) -> Budget {
+    let [session_usd, session_tokens, task_usd, task_tokens, day_usd, day_tokens] = BUDGET;
+    let mut allowance =
+        |usd: &str, tokens: &str| Allowance { tokens: fields.tokens(tokens), cost_micros: fields.dollars(usd, 1) };
+    Budget {
+        session: allowance(session_usd, session_tokens),
+        task: allowance(task_usd, task_tokens),
+        day: allowance(day_usd, day_tokens),
+    }
+}
+
+/// By model: what a million tokens cost that are given and made.
+fn read_prices(fields: &mut Fields<'_>) -> Vec<Price> {
+    let models: Vec<_> = fields.keys().into_iter().map(|(model, _)| model).collect();
+    let price = |model: String| {
+        let mut price = fields.fields(&model, &["input_usd", "output_usd"])?;
+        price.require("input_usd");
+        price.require("output_usd");
+        let input_micros = price.dollars("input_usd", 0)?;
+        let output_micros = price.dollars("output_usd", 0)?;
+        Some(Price { model, input_micros, output_micros })
+    };
+    models.into_iter().filter_map(price).collect()
 }
 
 /// One word, or a mapping with more to say.

@@ -100,6 +100,15 @@ impl<'r> Fields<'r> {
         self.scalar(key, "a whole number", |text| values::count(text, range))
     }
 
+    pub(crate) fn tokens(&mut self, key: &str) -> Option<u64> {
+        self.scalar(key, "a number of tokens", values::tokens)
+    }
+
+    /// Dollars, in millionths of one; `least` is too.
+    pub(crate) fn dollars(&mut self, key: &str, least: u64) -> Option<u64> {
+        self.scalar(key, "an amount in dollars", |text| values::dollars(text, least))
+    }
+
     pub(crate) fn seconds(&mut self, key: &str, least: u64) -> Option<u64> {
         self.scalar(key, "a length of time", |text| values::seconds(text, least))
     }

@@ -31,6 +31,31 @@ pub(crate) fn count(text: &str, range: RangeInclusive<u32>) -> Result<u32, Strin
         .ok_or_else(|| format!("must be a whole number from {} to {}", range.start(), range.end()))
 }
 
+/// `500000`, `500_000`, `500k`, `2M`: at least one.
+pub(crate) fn tokens(text: &str) -> Result<u64, String> {
+    const EXPECTED: &str = "must be a number of tokens such as 500000, 500k or 2M";
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'M' | 'm')) => (&text[..at], 1_000_000),
+        Some(_) | None => (text, 1),
+    };
+    let number = whole_number(&digits.replace('_', "")).and_then(|number| number.checked_mul(unit));
+    number.filter(|number| *number > 0).ok_or_else(|| EXPECTED.into())
+}
+
+/// `2`, `0.5`, `12.345678`: in millionths of a dollar, at least `least` of them.
+pub(crate) fn dollars(text: &str, least: u64) -> Result<u64, String> {
+    const EXPECTED: &str = "must be an amount in US dollars such as 2 or 0.50";
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let part = Some(part).filter(|part| (1..=6).contains(&part.len())).ok_or(EXPECTED)?;
+    let micros = whole_number(whole).and_then(|whole| whole.checked_mul(1_000_000));
+    let sum = micros.zip(whole_number(&format!("{part:0<6}"))).and_then(|(whole, part)| whole.checked_add(part));
+    match sum.ok_or(EXPECTED)? {
+        sum if sum < least => Err("must be more than 0".into()),
+        sum => Ok(sum),
+    }
+}
+
 /// Digits alone: `+5`, `5.0` and `0x5` are not counts.
 fn whole_number(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?

@@ -12,7 +12,7 @@ mod work_order;
 
 pub use credential::{NewSecret, session_project, token_hash};
 pub use inventory::{Inventory, SessionRecord, TaskRecord};
-pub use port::{Claim, Dispatch, DispatchError, FactReport};
+pub use port::{AtWork, Claim, Dispatch, DispatchError, FactReport};
 pub use wanted::{ExamineItem, Offer, SessionState, Wanted, wanted};
 pub use work_order::{
     ExamineOrder, TargetOrder, TaskBrief, WorkOrder, WorkspaceOrder, examine_order, target_order, work_order,

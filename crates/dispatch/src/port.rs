@@ -1,7 +1,9 @@
 //! How does a runner speak with whoever keeps the board?
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use board::{CheckResult, Examination, ExaminationStep, Fact, Generation, SecretHash, Seq, SessionId, SpawnId};
+use board::{CheckResult, Examination, ExaminationStep, Fact, Generation, SecretHash, Seq, SessionId, Span, SpawnId};
 use serde::{Deserialize, Serialize};
 
 use crate::{ExamineOrder, Offer, TargetOrder, Wanted, WorkOrder};
@@ -21,6 +23,15 @@ pub struct FactReport {
     pub generation: Generation,
     pub number: u32,
     pub fact: Fact,
+}
+
+/// The sessions whose processes are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtWork {
+    pub sessions: Vec<(SessionId, Generation)>,
+    /// How long each has printed nothing, where that is known.
+    #[serde(default)]
+    pub quiet: BTreeMap<SessionId, Span>,
 }
 
 /// Nobody has heard: what was asked may be asked again.
@@ -43,7 +54,7 @@ pub trait Dispatch: Send + Sync + std::fmt::Debug {
     async fn claim(&self, claim: &Claim) -> Result<Option<WorkOrder>, DispatchError>;
 
     /// The processes of these sessions are there.
-    async fn renew(&self, sessions: &[(SessionId, Generation)]) -> Result<(), DispatchError>;
+    async fn renew(&self, at_work: &AtWork) -> Result<(), DispatchError>;
 
     /// Tells a fact. One that is refused is told as well: the board knows it already, or waits for it no more.
     async fn report(&self, report: &FactReport) -> Result<(), DispatchError>;

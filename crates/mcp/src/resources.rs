@@ -89,7 +89,7 @@ fn body(board: &Board, path: String, address: &Address, now: Timestamp) -> Optio
     match address {
         Address::Board(_) => {
             let tasks: Vec<_> = board.tasks.values().map(|task| TaskItem::from(&**task)).collect();
-            Some(json!({ "project": Project::of(board, path), "tasks": tasks }))
+            Some(json!({ "project": Project::of(board, path, now), "tasks": tasks }))
         }
         Address::Task(_, task) => Some(json!(TaskDetail::of(board, board.task(*task).ok()?))),
         Address::Evidence(_, task) => {

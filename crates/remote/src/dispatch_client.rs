@@ -10,12 +10,14 @@ use board::{
     CheckResult, Examination, ExaminationStep, Generation, ProjectId, RunnerStatus, Seq, SessionId, Timestamp,
 };
 use control::RunnerHeartbeat;
-use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, Inventory, TargetOrder, Wanted, WorkOrder};
+use dispatch::{
+    AtWork, Claim, Dispatch, DispatchError, ExamineOrder, FactReport, Inventory, TargetOrder, Wanted, WorkOrder,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, RemoteError};
 use crate::protocol::{
-    AnswerClaim, AnswerExamineOrder, AnswerStep, AnswerTargetOrder, AnswerWanted, AskClaim, AskRegister, AskRenew,
+    AnswerClaim, AnswerExamineOrder, AnswerStep, AnswerTargetOrder, AnswerWanted, AskClaim, AskRegister,
     AskReportTarget, AskStep, AskWanted, Nothing, Registered, SessionRef,
 };
 
@@ -257,9 +259,8 @@ impl Dispatch for RemoteDispatch {
         claimed
     }
 
-    async fn renew(&self, sessions: &[(SessionId, Generation)]) -> Result<(), DispatchError> {
-        let asked = AskRenew { sessions: sessions.to_vec() };
-        self.ask::<Nothing>("renew", &asked).await.map(drop).map_err(unheard)
+    async fn renew(&self, at_work: &AtWork) -> Result<(), DispatchError> {
+        self.ask::<Nothing>("renew", at_work).await.map(drop).map_err(unheard)
     }
 
     async fn report(&self, report: &FactReport) -> Result<(), DispatchError> {

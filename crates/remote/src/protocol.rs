@@ -85,11 +85,6 @@ pub(crate) struct AnswerClaim {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct AskRenew {
-    pub(crate) sessions: Vec<(SessionId, Generation)>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AskReportTarget {
     pub(crate) commit: String,
     pub(crate) results: Vec<CheckResult>,

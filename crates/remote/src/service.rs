@@ -10,14 +10,14 @@ use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use board::{Installation, RunnerId, RunnerOffer, Token};
 use control::{LocalDispatch, RunnerHeartbeat};
-use dispatch::{Dispatch as _, FactReport, Inventory};
+use dispatch::{AtWork, Dispatch as _, FactReport, Inventory};
 use http::StatusCode;
 use serde::Serialize;
 use server::ServerState;
 
 use crate::caller::{Answer, Caller, InProject, Refused};
 use crate::protocol::{
-    AnswerClaim, AnswerExamineOrder, AnswerStep, AnswerTargetOrder, AnswerWanted, AskClaim, AskRegister, AskRenew,
+    AnswerClaim, AnswerExamineOrder, AnswerStep, AnswerTargetOrder, AnswerWanted, AskClaim, AskRegister,
     AskReportTarget, AskStep, AskWanted, BASE, Nothing, PIECE, Registered, SessionRef,
 };
 use crate::state::RunnerService;
@@ -174,8 +174,8 @@ fn port(place: &InProject, service: &RunnerService) -> LocalDispatch {
     place.dispatch(service, &RunnerOffer::default())
 }
 
-async fn renew(place: InProject, State(service): State<RunnerService>, Json(asked): Json<AskRenew>) -> Answer<Nothing> {
-    port(&place, &service).renew(&asked.sessions).await?;
+async fn renew(place: InProject, State(service): State<RunnerService>, Json(at_work): Json<AtWork>) -> Answer<Nothing> {
+    port(&place, &service).renew(&at_work).await?;
     Ok(Json(Nothing {}))
 }
 

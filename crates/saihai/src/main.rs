@@ -1,5 +1,6 @@
 //! The command line of Saihai: one file per command.
 
+mod budget_warning;
 mod cli;
 mod commands;
 mod completion;

@@ -102,7 +102,7 @@ impl<'a> AdmitContext<'a> {
             }
             Command::Report { session, generation, number, fact } => self.report(*session, *generation, *number, fact),
             Command::ReportTarget { commit, results } => self.report_target(commit, results),
-            Command::RenewLeases { sessions } => self.renew_leases(sessions),
+            Command::RenewLeases { sessions, quiet } => self.renew_leases(sessions, quiet),
             Command::DropRunner { runner } => self.drop_runner(runner),
             Command::TakeOver { from, to } => self.take_over(from, to),
             Command::StopSession { session, restart } => self.stop_session(*session, *restart),

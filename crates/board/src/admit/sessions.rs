@@ -1,5 +1,7 @@
 //! May this session begin, go on, end; and what does its end mean for its task?
 
+use std::collections::BTreeMap;
+
 use super::{AdmitContext, AdmitResult, block, block_for_fuel, truncate};
 use crate::action::StopCause;
 use crate::attach;
@@ -19,7 +21,7 @@ use crate::settings::Fuel;
 use crate::staffing;
 use crate::task::{Status, Task};
 use crate::verdict;
-use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, TaskId, Timestamp};
+use crate::{Actor, AgentId, Generation, Party, SecretHash, SessionId, Span, TaskId, Timestamp};
 
 /// The next instant at which time alone changes something. The writer sleeps until then instead of polling.
 pub fn next_due(board: &crate::Board) -> Option<Timestamp> {
@@ -213,10 +215,24 @@ impl AdmitContext<'_> {
                 Err(RefusalReason::StaleSession(id).into())
             }
             Fact::UsageSoFar(usage) if session.usage == Some(*usage) => Ok(Vec::new()),
-            Fact::UsageSoFar(usage) => Ok(vec![EventKind::UsageReported { session: id, usage: *usage }]),
+            Fact::UsageSoFar(usage) => self.used(session, usage),
             Fact::Exit { end, usage } => self.ended(session, end, *usage),
             Fact::Examined(examination) => self.examined(session, examination),
         }
+    }
+
+    /// A session that has used up a budget is stopped, and its task blocked (G5).
+    fn used(&self, session: &Session, usage: &Usage) -> AdmitResult {
+        let mut happened = vec![EventKind::UsageReported { session: session.id, usage: *usage }];
+        let board = self.board_after(&happened);
+        let after = AdmitContext { board: &board, ..*self };
+        let session = board.session(session.id)?;
+        if session.stop.is_none()
+            && let Some(spent) = fuel::budget_spent(&board, session, self.now)
+        {
+            happened.extend(after.stop_for_fuel(session, spent));
+        }
+        Ok(happened)
     }
 
     /// What the checks say of the target alone (V9).
@@ -233,7 +249,11 @@ impl AdmitContext<'_> {
     }
 
     /// Renews what can be renewed; the others show on the board as over.
-    pub(super) fn renew_leases(&self, sessions: &[(SessionId, Generation)]) -> AdmitResult {
+    pub(super) fn renew_leases(
+        &self,
+        sessions: &[(SessionId, Generation)],
+        quiet: &BTreeMap<SessionId, Span>,
+    ) -> AdmitResult {
         let own = |(id, generation): &(SessionId, Generation)| self.reported(*id, *generation).ok();
         let (ended, running): (Vec<_>, Vec<_>) =
             sessions.iter().filter_map(own).partition(|session| session.status == SessionStatus::Verifying);
@@ -243,7 +263,15 @@ impl AdmitContext<'_> {
             renewed.push(self.merge_turn(turn.session));
         }
         let with_lease = |session: &&Session| matches!(session.driver, Driver::Runner { .. });
-        let valid: Vec<_> = running.into_iter().filter(with_lease).map(|session| session.id).collect();
+        let running: Vec<_> = running.into_iter().filter(with_lease).collect();
+        // Its clock may be another than ours, so it says how long ago.
+        let heard = |session: &&Session| {
+            let quiet = quiet.get(&session.id).filter(|quiet| quiet.0 >= 0)?;
+            let at = Timestamp(self.now.0.saturating_sub(quiet.0));
+            session.last_output_at.is_none_or(|known| at > known).then_some((session.id, at.max(session.claimed_at)))
+        };
+        let printed: BTreeMap<_, _> = running.iter().filter_map(heard).collect();
+        let valid: Vec<_> = running.into_iter().map(|session| session.id).collect();
         if valid.is_empty() {
             let stale = sessions.first().map(|(id, _)| *id).filter(|_| ended.is_empty());
             return stale.map_or(Ok(renewed), |id| Err(RefusalReason::StaleSession(id).into()));
@@ -254,7 +282,7 @@ impl AdmitContext<'_> {
             Actor::Owner(_) | Actor::System | Actor::Session(_) => limits.lease,
         };
         let until = self.now + lease;
-        renewed.push(EventKind::LeasesRenewed { sessions: valid, until });
+        renewed.push(EventKind::LeasesRenewed { sessions: valid, until, printed });
         Ok(renewed)
     }
 
@@ -453,6 +481,9 @@ impl AdmitContext<'_> {
         let idle = !progressed && fuel::counts_as_idle(verdict);
         if idle && task.used.idle_sessions + 1 >= limits.max_idle_sessions {
             return Some(Fuel::IdleSessions);
+        }
+        if task.used.spent.uses_up(&self.board.settings.budget.task) {
+            return Some(Fuel::TaskBudget);
         }
         (task.used.sessions >= limits.max_task_sessions).then_some(Fuel::TaskSessions)
     }

@@ -80,9 +80,12 @@ impl Fold<'_> {
             EventKind::SessionRunning { session } => {
                 self.session(*session, |session| session.status = SessionStatus::Running);
             }
-            EventKind::LeasesRenewed { sessions, until } => {
+            EventKind::LeasesRenewed { sessions, until, printed } => {
                 for session in sessions {
                     self.renew_lease(*session, *until);
+                }
+                for (session, at) in printed {
+                    self.session(*session, |session| session.last_output_at = Some(*at));
                 }
             }
             EventKind::SessionsTakenOver { sessions, runner } => {
@@ -101,9 +104,7 @@ impl Fold<'_> {
             EventKind::StopRequested { session, cause } => {
                 self.session(*session, |session| session.stop = Some(*cause))
             }
-            EventKind::UsageReported { session, usage } => {
-                self.session(*session, |session| session.usage = Some(*usage));
-            }
+            EventKind::UsageReported { session, usage } => self.used(*session, usage),
             EventKind::ProcessEnded { session, end, dod_result, artifacts, usage } => {
                 self.process_ended(*session, end, *dod_result, artifacts, *usage);
             }

@@ -12,6 +12,7 @@ use crate::fuel;
 use crate::right_of_way;
 use crate::session::{ActionCounts, CompletionReport, Driver, Purpose, Session, SessionStatus};
 use crate::settings::Fuel;
+use crate::spending::{Spent, day_of};
 use crate::task::{Context, Task};
 use crate::{Actor, Agent, AgentId, Generation, Mode, SecretHash, SessionId, Timestamp};
 
@@ -77,6 +78,7 @@ impl Fold<'_> {
             claimed_at: at,
             claimed_seq: self.board.seq,
             last_call_at: at,
+            last_output_at: None,
             model: None,
             fetched: false,
             comments_read: if self.reads_prompt_only(claimed) { self.board.seq } else { 0 },
@@ -100,6 +102,7 @@ impl Fold<'_> {
             facts: 0,
             artifacts: Vec::new(),
             usage: None,
+            spent: Spent::default(),
             verdict: None,
         }
     }
@@ -123,9 +126,11 @@ impl Fold<'_> {
             session.end = Some(end.clone());
             session.dod_result = dod_result;
             session.artifacts = artifacts.to_vec();
-            // A client that was ended may not have told at the end what it told before.
-            session.usage = usage.or(session.usage);
         });
+        // A client that was ended may not have told at the end what it told before.
+        if let Some(usage) = &usage {
+            self.used(id, usage);
+        }
         if let Some(after) = self.board.sessions.get(&id) {
             self.board.index.end_process(&before, after);
         }
@@ -298,6 +303,28 @@ impl Fold<'_> {
         self.mark_changed(task, ChangeScope::Fact);
     }
 
+    /// What a session has used by now, for itself, its task, and the day (G5).
+    pub(super) fn used(&mut self, id: SessionId, usage: &Usage) {
+        let Some(session) = self.board.sessions.get(&id) else { return };
+        let (spent, task) = (fuel::spent(self.board, session, usage), session.task());
+        let new = spent.since(session.spent);
+        self.session(id, |session| {
+            session.usage = Some(*usage);
+            session.spent = spent;
+        });
+        if let Some(task) = task {
+            self.task(task, |task| {
+                task.spent = task.spent.and(new);
+                task.used.spent = task.used.spent.and(new);
+            });
+        }
+        let day = day_of(self.event.at);
+        let before = self.board.days.get(&day).copied().unwrap_or_default();
+        if !new.is_nothing() {
+            self.board.days.insert(day, before.and(new));
+        }
+    }
+
     pub(super) fn context_saved(&mut self, id: SessionId, context: &Context) {
         let Some(task) = self.board.sessions.get(&id).and_then(|session| session.task()) else { return };
         self.task(task, |task| task.context = Some(context.clone()));
@@ -307,7 +334,13 @@ impl Fold<'_> {
     pub(super) fn fuel_spent(&mut self, session: Option<SessionId>, fuel: Fuel) {
         let cause = match fuel {
             Fuel::Repeats | Fuel::IdleSessions => StopCause::NoProgress,
-            Fuel::Calls | Fuel::Messages | Fuel::TaskSessions | Fuel::Conflicts => StopCause::FuelSpent,
+            Fuel::Calls
+            | Fuel::Messages
+            | Fuel::TaskSessions
+            | Fuel::Conflicts
+            | Fuel::SessionBudget
+            | Fuel::TaskBudget
+            | Fuel::DayBudget => StopCause::FuelSpent,
         };
         if let Some(session) = session {
             self.session(session, |session| session.stop = Some(cause));

@@ -7,6 +7,7 @@ use crate::event::{CreatedTask, TaskEdit};
 use crate::event_numbers::EventNumbers;
 use crate::evidence::DodResult;
 use crate::session::Driver;
+use crate::spending::Spent;
 use crate::task::{Block, Comment, Conclusion, Kind, Proposal, ProposalAnswer, Status, Task, Used, Watermarks};
 use crate::{AgentId, Generation, Party, Seq, TaskId};
 
@@ -82,6 +83,7 @@ impl Fold<'_> {
             right_of_way: None,
             work_tree: None,
             used: Used::default(),
+            spent: Spent::default(),
             not_before: None,
             live: None,
             last_session: None,
@@ -252,7 +254,10 @@ fn refuel(task: &mut Task, from: Status, by: &Party, unblocked: bool) {
     task.used.bad_ends = 0;
     task.not_before = None;
     match by {
-        Party::Owner => task.used.sessions = 0,
+        Party::Owner => {
+            task.used.sessions = 0;
+            task.used.spent = Spent::default();
+        }
         Party::Agent(_) if from == Status::Failed && task.status == Status::Todo => task.used.retries_by_agents += 1,
         Party::Agent(_) | Party::System => {}
     }

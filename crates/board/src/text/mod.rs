@@ -6,6 +6,7 @@ mod hints;
 mod instructions;
 mod refusals;
 pub mod replies;
+mod spending;
 mod why;
 
 use crate::Language;
@@ -13,6 +14,7 @@ use crate::Language;
 pub use decision::{DecisionText, say_decision};
 pub use event_lines::{EventLine, Tone, clean, event_lines, one_line, say_judge_changes};
 pub use instructions::{feedback as say_rejection, instruction};
+pub use spending::{say_budget, say_money, say_spent, say_tokens};
 pub use why::{say as say_why, say_move_reason, say_reason, say_runner_state, say_span, say_waiting};
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.

@@ -289,6 +289,9 @@ pub fn say_move_reason(reason: &str, language: Language) -> String {
         "stopped by owner" => "オーナーが停止しました".to_owned(),
         other => match other.rsplit_once(' ') {
             Some(("fuel_spent:", limit)) => format!("上限 `{limit}` を使い切りました"),
+            Some(("budget:", "session")) => "セッションの予算を使い切りました".to_owned(),
+            Some(("budget:", "task")) => "タスクの予算を使い切りました".to_owned(),
+            Some(("budget:", "day")) => "1 日の予算を使い切りました".to_owned(),
             Some(("exit code", code)) => format!("終了コード {code}"),
             Some(("signal", signal)) => format!("{signal} で強制終了しました"),
             Some(_) | None => other.to_owned(),
@@ -381,6 +384,10 @@ fn reason_phrase(reason: Reason) -> Phrase {
             "ランナーはこのエージェントを起動しません。パスキーで接続してください（`saihai agent passkey`）",
         ),
         Reason::FuelSpent => phrase("its sessions are used up", "セッション数の上限に達しました"),
+        Reason::BudgetSpent => phrase(
+            "the budget is spent; raise it in `budget` of .saihai/config.yaml, or unblock the task to grant it again",
+            "予算を使い切りました。.saihai/config.yaml の `budget` を上げるか、タスクの解除でもう一度認めてください",
+        ),
         Reason::ProjectPaused => phrase("the project is paused", "プロジェクトが一時停止中です"),
         Reason::Held => phrase("something above it is not in progress", "上位のタスクが進行中ではありません"),
         Reason::AgentNotAssigned => phrase("the agent is not on the roster", "エージェントが名簿にありません"),

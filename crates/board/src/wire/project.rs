@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use crate::board::Board;
 use crate::settings::{Dod, Goal, Isolation, Language, Limits, MergeStrategy, Sandbox, SandboxLimits};
+use crate::spending::{Budget, Price, Spent, day_of};
 use crate::task::{Completion, Status, TaskType};
-use crate::{ProjectId, Seq};
+use crate::{ProjectId, Seq, Timestamp};
 
 /// A project and how it stands.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -22,12 +23,14 @@ pub struct Project {
     /// How many tasks and steps have each status.
     pub tasks: BTreeMap<&'static str, usize>,
     pub running_sessions: usize,
+    /// What was used today; a day begins at midnight UTC.
+    pub spent_today: Spent,
     /// The number of its newest event.
     pub events: Seq,
 }
 
 impl Project {
-    pub fn of(board: &Board, path: String) -> Self {
+    pub fn of(board: &Board, path: String, now: Timestamp) -> Self {
         Self {
             id: board.settings.id.clone(),
             name: board.settings.name.clone(),
@@ -35,6 +38,7 @@ impl Project {
             paused: board.paused,
             tasks: Status::ALL.iter().map(|status| (status.as_str(), board.count(*status))).collect(),
             running_sessions: board.all_live_sessions().count(),
+            spent_today: board.days.get(&day_of(now)).copied().unwrap_or_default(),
             events: board.seq,
         }
     }
@@ -74,14 +78,16 @@ pub struct ProjectDetail {
     pub keep_failed: u64,
     /// Clients at once on one runner; `null`: as many as it has cores.
     pub max_parallel: Option<u32>,
+    pub budget: Budget,
+    pub prices: Vec<Price>,
 }
 
 impl ProjectDetail {
-    pub fn of(board: &Board, path: String) -> Self {
+    pub fn of(board: &Board, path: String, now: Timestamp) -> Self {
         let settings = &board.settings;
         let goals = settings.goals.iter().cloned().map(|(task_type, goals)| TypeGoals { task_type, goals });
         Self {
-            project: Project::of(board, path),
+            project: Project::of(board, path, now),
             agents: board.agents.len(),
             language: settings.language,
             target_branch: settings.target_branch.clone(),
@@ -97,6 +103,8 @@ impl ProjectDetail {
             limits: settings.limits.clone(),
             keep_failed: settings.keep_failed,
             max_parallel: settings.max_parallel,
+            budget: settings.budget.clone(),
+            prices: settings.prices.clone(),
         }
     }
 }

@@ -54,7 +54,9 @@ pub struct Work {
     pub unmetered: u32,
     /// In millionths of a US dollar.
     pub cost_micros: u64,
-    /// Sessions whose client did not tell what it cost: their cost is in no sum.
+    /// How much of that follows from a price, and was not told by a client.
+    pub estimated_micros: u64,
+    /// Sessions of which nobody knows what they cost: that is in no sum.
     pub unpriced: u32,
 }
 
@@ -65,12 +67,13 @@ impl Work {
         self.sessions += 1;
         self.sent_back += u32::from(matches!(session.verdict, Some(Verdict::Rejected(_))));
         self.milliseconds += ran.max(0);
-        let Usage { input_tokens, output_tokens, cost_micros } = session.usage.unwrap_or_default();
+        let Usage { input_tokens, output_tokens, .. } = session.usage.unwrap_or_default();
         self.input_tokens += input_tokens;
         self.output_tokens += output_tokens;
-        self.cost_micros += cost_micros.unwrap_or(0);
+        self.cost_micros += session.spent.cost_micros;
+        self.estimated_micros += session.spent.estimated_micros;
         self.unmetered += u32::from(session.usage.is_none());
-        self.unpriced += u32::from(cost_micros.is_none());
+        self.unpriced += u32::from(session.usage.is_none() || session.spent.unpriced_tokens > 0);
     }
 
     fn of<'a>(sessions: impl Iterator<Item = &'a Session>, since: Timestamp, until: Timestamp) -> Self {

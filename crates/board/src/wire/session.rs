@@ -8,6 +8,7 @@ use crate::action::StopCause;
 use crate::evidence::{DodResult, EndReason, Usage, Verdict, WorkspaceFacts};
 use crate::examination::{Waiting, waiting};
 use crate::session::{self, CompletionReport, ModelReport, SessionStatus};
+use crate::spending::Spent;
 use crate::{AgentId, Board, Driver, RunnerId, SessionId, TaskId, Timestamp};
 
 /// One run of one agent.
@@ -31,12 +32,16 @@ pub struct Session {
     pub error: Option<Value>,
     pub model: Option<ModelReport>,
     pub usage: Option<Usage>,
+    /// What that comes to, by the client's word or by the price of its model.
+    pub spent: Spent,
     /// Who sees to its end: `runner`, `attached` or `hand`.
     pub driver: &'static str,
     /// Which runner that is. One on another host is named by the id of its token.
     pub runner_id: Option<RunnerId>,
     pub calls: u32,
     pub last_call_at: Timestamp,
+    /// When its process last printed anything.
+    pub last_output_at: Option<Timestamp>,
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub duration_ms: Option<i64>,
@@ -61,6 +66,7 @@ impl From<&session::Session> for Session {
             error: end.and_then(|end| end.error.as_deref()).map(|error| error_value(session, error)),
             model: session.model.clone(),
             usage: session.usage,
+            spent: session.spent,
             driver: session.driver.as_str(),
             runner_id: match &session.driver {
                 Driver::Runner { runner, .. } => Some(runner.clone()),
@@ -68,6 +74,7 @@ impl From<&session::Session> for Session {
             },
             calls: session.calls,
             last_call_at: session.last_call_at,
+            last_output_at: session.last_output_at,
             started_at: session.claimed_at,
             ended_at: session.ended_at,
             duration_ms: session.ended_at.map(|ended| (ended - session.claimed_at).0),

@@ -8,6 +8,7 @@ use crate::comments;
 use crate::evidence::Rejection;
 use crate::fuel::{self, RemainingFuel};
 use crate::session::Outcome;
+use crate::spending::Spent;
 use crate::task::{self, Context, Kind, Priority, ProposalAnswer, Repairs, Status, TaskType};
 use crate::{AgentId, Seq, SessionId, TaskId, Timestamp};
 
@@ -193,6 +194,8 @@ pub struct TaskDetail {
     /// What its agents propose for the memory bank.
     pub proposals: Vec<Proposal>,
     pub left: RemainingFuel,
+    /// What its sessions have used, in tokens and money.
+    pub spent: Spent,
 }
 
 impl TaskDetail {
@@ -212,6 +215,7 @@ impl TaskDetail {
             comments: task.comments.iter().map(|comment| Comment::of(board, task, comment)).collect(),
             proposals: task.proposals.iter().map(|proposal| Proposal::of(task, proposal)).collect(),
             left: fuel::left(board, task),
+            spent: task.spent,
         }
     }
 }

@@ -218,6 +218,9 @@ fn every_fuel_has_a_reason() {
         "no_progress",
         "fuel_spent: max_task_sessions",
         "fuel_spent: max_conflicts",
+        "budget: session",
+        "budget: task",
+        "budget: day",
     ];
     assert_eq!(reasons, named);
 }

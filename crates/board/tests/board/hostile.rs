@@ -222,7 +222,9 @@ impl Game {
         for _ in 0..steps {
             self.world.pass(Span::seconds(i64::from(a) / steps));
             if tended {
-                let _ = self.world.attempt(&runner(), &Command::RenewLeases { sessions: sessions.clone() });
+                let _ = self
+                    .world
+                    .attempt(&runner(), &Command::RenewLeases { sessions: sessions.clone(), quiet: BTreeMap::new() });
             }
             self.world.must(&Actor::System, Command::Sweep);
         }

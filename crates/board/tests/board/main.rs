@@ -6,6 +6,7 @@ mod answers;
 mod attaching;
 mod attempts;
 mod backoff;
+mod budget;
 mod by_hand;
 mod chat;
 mod comments;

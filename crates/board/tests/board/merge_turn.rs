@@ -1,5 +1,7 @@
 //! Do several runners test and merge one at a time, and does nobody wait for one that is gone (R10, V6)?
 
+use std::collections::BTreeMap;
+
 use board::{
     Actor, Command, EndReason, Examination, ExaminationStep, Fact, Merge, Outcome, SessionId, SessionStatus, Span,
     Status, Verdict, Waiting, WorkspaceFacts, begins_turn, examination_step,
@@ -83,7 +85,10 @@ fn work_that_steps_aside_gives_its_turn_away() {
 fn nobody_waits_for_a_silent_runner() {
     let (mut world, far, near) = two_runners();
     tell(&mut world, &elsewhere(), far, untested());
-    let renew = |world: &World| Command::RenewLeases { sessions: vec![(far, world.session(far).generation)] };
+    let renew = |world: &World| Command::RenewLeases {
+        sessions: vec![(far, world.session(far).generation)],
+        quiet: BTreeMap::new(),
+    };
     world.pass(Span::seconds(50));
     let renewing = renew(&world);
     world.must(&elsewhere(), renewing);

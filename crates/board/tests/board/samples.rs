@@ -165,7 +165,11 @@ fn about_sessions() -> Vec<EventKind> {
         claimed(Driver::Attached, Purpose::Chat, None),
         claimed(Driver::Hand, Purpose::Task(TASK), None),
         EventKind::SessionRunning { session: SESSION },
-        EventKind::LeasesRenewed { sessions: vec![SESSION], until: Timestamp(1_767_225_680_000) },
+        EventKind::LeasesRenewed {
+            sessions: vec![SESSION],
+            until: Timestamp(1_767_225_680_000),
+            printed: [(SESSION, Timestamp(1_767_225_610_000))].into(),
+        },
         EventKind::SessionsTakenOver { sessions: vec![SESSION], runner: "tok_1a2b3c4d".parse().unwrap() },
         EventKind::MergeTurnTaken { session: SESSION, until: Timestamp(1_767_225_680_000) },
         EventKind::MergeTurnEnded { session: SESSION },

@@ -1,5 +1,7 @@
 //! Does one task have one session, and does a stale report change nothing (S1, S2)?
 
+use std::collections::BTreeMap;
+
 use board::{
     Actor, Code, Command, Driver, EndReason, Examination, Fact, Generation, Inconclusive, ProcessEnd, Purpose, Span,
     Status, Verdict, admit,
@@ -86,7 +88,7 @@ fn lapsed_lease_loses_the_session_and_frees_the_task() {
     assert!(world.must(&Actor::System, Command::Sweep).is_empty());
     world.pass(Span(1));
     let generation = world.session(session).generation;
-    let renew = Command::RenewLeases { sessions: vec![(session, generation)] };
+    let renew = Command::RenewLeases { sessions: vec![(session, generation)], quiet: BTreeMap::new() };
     // Nobody has noticed yet; a runner that is heard again in time keeps its session.
     assert!(world.allows(&runner(), &renew));
     world.must(&Actor::System, Command::Sweep);
@@ -105,9 +107,15 @@ fn renewal_renews_what_lives() {
     let (one, two) = (world.claim("w1", first), world.claim("w2", second));
     world.end(one, ProcessEnd::because(EndReason::Lost));
     world.pass(Span::seconds(30));
-    let events =
-        world.must(&runner(), Command::RenewLeases { sessions: vec![(one, Generation(1)), (two, Generation(1))] });
-    let renewed = board::EventKind::LeasesRenewed { sessions: vec![two], until: world.now + Span::seconds(60) };
+    let events = world.must(
+        &runner(),
+        Command::RenewLeases { sessions: vec![(one, Generation(1)), (two, Generation(1))], quiet: BTreeMap::new() },
+    );
+    let renewed = board::EventKind::LeasesRenewed {
+        sessions: vec![two],
+        until: world.now + Span::seconds(60),
+        printed: BTreeMap::new(),
+    };
     assert_eq!(events[0].what, renewed);
 }
 

@@ -7,7 +7,7 @@ use crate::team::{Team, failing_check, writing};
 use crate::world::{owner, project};
 
 /// The format, the length and the FNV-1a hash of the snapshot of a fixed board.
-const PINNED: (u32, usize, u64) = (14, 2129, 13638912480327011792);
+const PINNED: (u32, usize, u64) = (15, 2233, 8116586037339598577);
 
 /// A board with something in every one of its parts.
 fn fixed() -> Board {

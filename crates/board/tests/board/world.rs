@@ -1,5 +1,7 @@
 //! How does a test reach a state? Only by commands that are admitted, never by seeding (F92).
 
+use std::collections::BTreeMap;
+
 use board::{
     Actor, AgentId, AgentSpec, Board, Code, Command, Event, Fact, Hierarchy, NextAction, ProcessEnd, ProjectId,
     Refusal, Session, SessionId, Settings, Span, Staffing, Task, TaskId, Timestamp, admit, apply, next_action,
@@ -134,7 +136,7 @@ impl World {
             self.now = until.min(self.now + Span::seconds(20));
             let sessions: Vec<_> = self.board.all_live_sessions().map(|s| (s.id, s.generation)).collect();
             if !sessions.is_empty() {
-                self.must(&runner(), Command::RenewLeases { sessions });
+                self.must(&runner(), Command::RenewLeases { sessions, quiet: BTreeMap::new() });
             }
         }
     }

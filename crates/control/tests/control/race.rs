@@ -1,5 +1,6 @@
 //! What happens when several processes write at once?
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,7 +95,7 @@ async fn a_server_that_returns_gives_runners_time_to_renew() {
 }
 
 fn renewal() -> Command {
-    Command::RenewLeases { sessions: vec![(SessionId(1), board::Generation(1))] }
+    Command::RenewLeases { sessions: vec![(SessionId(1), board::Generation(1))], quiet: BTreeMap::new() }
 }
 
 fn is_live(project: &control::Project) -> bool {

@@ -103,7 +103,7 @@ impl ToolHandler for GetOverview {
             load: board.open_tasks(agent.id()).len(),
         });
         Ok(Overview {
-            project: Project::of(board, repository.to_string_lossy().into_owned()),
+            project: Project::of(board, repository.to_string_lossy().into_owned(), call.server().now()),
             needs_attention,
             running: running.collect(),
             agents: agents.collect(),

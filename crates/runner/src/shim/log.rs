@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use board::OutputKind;
+use board::{OutputKind, Span};
 
 const SEGMENT: u64 = 1 << 20;
 const SEGMENTS: usize = 16;
@@ -109,6 +110,14 @@ impl SessionLog {
     /// Where the log ends now.
     pub fn end(&self) -> u64 {
         self.segments().last().map_or(0, |(start, length)| start + length)
+    }
+
+    /// How long nothing was written; `None` if nothing ever was.
+    pub fn quiet(&self) -> Option<Span> {
+        let (newest, _) = self.segments().pop()?;
+        let written = fs::metadata(segment(&self.directory, newest)).and_then(|file| file.modified()).ok()?;
+        let quiet = SystemTime::now().duration_since(written).unwrap_or_default();
+        Some(Span(i64::try_from(quiet.as_millis()).unwrap_or(i64::MAX)))
     }
 
     /// At most `most` bytes from a position on.

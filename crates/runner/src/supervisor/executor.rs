@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use board::{Generation, SessionId, SpawnId};
-use dispatch::{NewSecret, Offer, Wanted, token_hash};
+use board::{Generation, OutputKind, SessionId, SpawnId};
+use dispatch::{AtWork, NewSecret, Offer, Wanted, token_hash};
 use git::{AsyncGit, branch_ref};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::messages::{Message, Step};
 use super::session::StopHandle;
 use super::{Inner, examine, session};
-use crate::shim::{Shim, ShimState, StopReason, last_call_file};
+use crate::shim::{SessionLog, Shim, ShimState, StopReason, last_call_file};
 
 pub(super) struct Executor {
     inner: Arc<Inner>,
@@ -138,7 +138,11 @@ impl Executor {
         }
         let inner = Arc::clone(&self.inner);
         self.tasks.spawn(async move {
-            if let Err(error) = inner.dispatch().renew(&sessions).await {
+            let quiet = |(id, _): &(SessionId, Generation)| {
+                Some((*id, SessionLog::of(&inner.host.paths.session(*id), OutputKind::Raw).quiet()?))
+            };
+            let quiet = sessions.iter().filter_map(quiet).collect();
+            if let Err(error) = inner.dispatch().renew(&AtWork { sessions, quiet }).await {
                 inner.warn(format!("leases were not renewed: {error}"));
             }
         });

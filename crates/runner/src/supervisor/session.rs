@@ -16,7 +16,7 @@ use crate::shim::{ExitRecord, Shim, ShimPlan, ShimState, Started, StopReason, ki
 
 /// When it is looked again whether a client has used more: soon after it has, and ever more seldom while it has not.
 const USAGE_SOON: Duration = Duration::from_secs(5);
-const USAGE_SELDOM: Duration = Duration::from_secs(60);
+const USAGE_SELDOM: Duration = Duration::from_secs(15);
 
 /// Ends a session: `stop` breaks it off, `finish` counts as a good end (V2).
 #[derive(Clone, Debug, Default)]

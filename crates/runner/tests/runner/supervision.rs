@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use board::{CheckResult, Examination, ExaminationStep, Generation, Seq, SessionId, TaskId, Timestamp};
-use dispatch::{Claim, Dispatch, DispatchError, ExamineOrder, FactReport, Offer, TargetOrder, Wanted, WorkOrder};
+use dispatch::{
+    AtWork, Claim, Dispatch, DispatchError, ExamineOrder, FactReport, Offer, TargetOrder, Wanted, WorkOrder,
+};
 use runner::clients::User;
 use runner::{AtShutdown, Options, Runner, RunnerError, RunnerHost, RunnerPaths};
 use tokio_util::sync::CancellationToken;
@@ -46,7 +48,7 @@ impl Dispatch for FailingBoard {
         panic!("a fault of ours")
     }
 
-    async fn renew(&self, _: &[(SessionId, Generation)]) -> Result<(), DispatchError> {
+    async fn renew(&self, _: &AtWork) -> Result<(), DispatchError> {
         Ok(())
     }
 

@@ -199,6 +199,9 @@ async fn check_definitions(opened: &OpenProject) -> Vec<Finding> {
             opened.say("Run `git add .saihai && git commit`.", "`git add .saihai && git commit` を実行してください。");
         findings.push(Finding::new("definitions", Severity::Warning, warning, hint));
     }
+    if let Some(warning) = crate::budget_warning::warning(opened) {
+        findings.push(Finding::new("budget", Severity::Warning, warning, ""));
+    }
     let unprotected = judging_files::unprotected(opened, &opened.board().settings);
     if !unprotected.is_empty() {
         let (files, proposal) = (unprotected.join(", "), judging_files::proposal(&unprotected));

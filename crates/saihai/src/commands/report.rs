@@ -1,7 +1,7 @@
 //! `saihai report`
 
 use board::wire::{Report as Shown, ReportedTask, Work};
-use board::{Span, Status, Timestamp, say_span};
+use board::{Span, Status, Timestamp, say_money, say_span};
 use clap::Args;
 
 use crate::context::{Context, OpenProject};
@@ -152,8 +152,8 @@ fn agent_row(opened: &OpenProject, name: String, work: &Work) -> [String; 6] {
 }
 
 fn cost(work: &Work) -> String {
-    let cents = work.cost_micros.div_ceil(10_000);
-    format!("${}.{:02}", cents / 100, cents % 100)
+    let about = if work.estimated_micros > 0 { "≈ " } else { "" };
+    format!("{about}{}", say_money(work.cost_micros))
 }
 
 #[cfg(test)]

@@ -65,6 +65,9 @@ impl Up {
         if let (Format::Text, Some(warning)) = (context.format, crate::uncommitted_definitions::warning(&opened)) {
             write_stderr(&warning);
         }
+        if let (Format::Text, Some(warning)) = (context.format, crate::budget_warning::warning(&opened)) {
+            write_stderr(&warning);
+        }
         if matches!(self.listen, Some(Listen::Unix(_))) {
             return Err(Failure::bad_argument(
                 opened.say("Agents can reach it over TCP only.", "エージェントは TCP でのみ接続できます。"),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use board::{CheckResult, Examination, ExaminationStep, Generation, SessionId};
 use control::LocalDispatch;
-use dispatch::{Claim, Dispatch as _, DispatchError, ExamineOrder, FactReport, TargetOrder, WorkOrder};
+use dispatch::{AtWork, Claim, Dispatch as _, DispatchError, ExamineOrder, FactReport, TargetOrder, WorkOrder};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -12,7 +12,7 @@ use rand::{RngExt as _, SeedableRng as _};
 #[derive(Clone, Debug)]
 enum Request {
     Claim(Claim),
-    Renew(Vec<(SessionId, Generation)>),
+    Renew(AtWork),
     Report(FactReport),
     ReportTarget { commit: String, results: Vec<CheckResult> },
     Step { session: SessionId, generation: Generation, number: u32, found: Option<Examination> },
@@ -23,7 +23,7 @@ impl Request {
     async fn arrives(&self, at: &LocalDispatch) {
         match self {
             Self::Claim(claim) => drop(at.claim(claim).await),
-            Self::Renew(sessions) => drop(at.renew(sessions).await),
+            Self::Renew(at_work) => drop(at.renew(at_work).await),
             Self::Report(report) => drop(at.report(report).await),
             Self::ReportTarget { commit, results } => drop(at.report_target(commit, results).await),
             Self::Step { session, generation, number, found } => {
@@ -111,8 +111,8 @@ impl Way {
         self.send(|| Request::Claim(claim.clone()), self.to.claim(claim)).await
     }
 
-    pub(super) async fn renew(&self, sessions: &[(SessionId, Generation)]) -> Result<(), DispatchError> {
-        self.send(|| Request::Renew(sessions.to_vec()), self.to.renew(sessions)).await
+    pub(super) async fn renew(&self, at_work: &AtWork) -> Result<(), DispatchError> {
+        self.send(|| Request::Renew(at_work.clone()), self.to.renew(at_work)).await
     }
 
     pub(super) async fn report(&self, report: &FactReport) -> Result<(), DispatchError> {

@@ -9,7 +9,7 @@ use board::{
     RunnerOffer, SecretHash, SessionId, SpawnId, TaskId, WorkspaceFacts,
 };
 use control::{Clock as _, LocalDispatch};
-use dispatch::{Claim, FactReport, Offer, SessionState, Wanted, WorkOrder};
+use dispatch::{AtWork, Claim, FactReport, Offer, SessionState, Wanted, WorkOrder};
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use runner::{Message, Mine, Outcome, Plan, Room, Step, reconcile};
@@ -401,7 +401,7 @@ impl World {
     pub(super) async fn renew(&mut self) {
         let sessions = self.runner.mine.at_work();
         if !sessions.is_empty() {
-            let _ = self.dispatch().renew(&sessions).await;
+            let _ = self.dispatch().renew(&AtWork { sessions, ..AtWork::default() }).await;
         }
     }
 

@@ -30,7 +30,7 @@ const LAYERED: [&str; 11] =
     ["board", "store", "git", "dispatch", "control", "definitions", "server", "mcp", "web", "runner", "remote"];
 
 /// What the modules of `board` are about: data, …
-const NOUNS: [&str; 24] = [
+const NOUNS: [&str; 26] = [
     "action",
     "actor",
     "agent",
@@ -51,9 +51,11 @@ const NOUNS: [&str; 24] = [
     "runner_view",
     "session",
     "settings",
+    "spending",
     "task",
     "time",
     "tool",
+    "transcript",
     "words",
 ];
 /// … and what follows from it.

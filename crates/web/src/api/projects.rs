@@ -51,7 +51,7 @@ async fn list(
             continue;
         };
         let board = project.newest().await.map_err(|error| person.problem(&error))?;
-        found.push((&known.id, Project::of(&board, known.path.clone())));
+        found.push((&known.id, Project::of(&board, known.path.clone(), state.server.now())));
         if found.len() > limit {
             break;
         }
@@ -72,7 +72,7 @@ async fn show(
 ) -> Result<Json<ProjectDetail>, Problem> {
     let open = state.project(&person, &project).await?;
     let path = state.repository(&open.id).display().to_string();
-    Ok(Json(ProjectDetail::of(&open.board, path)))
+    Ok(Json(ProjectDetail::of(&open.board, path, open.now)))
 }
 
 /// How a project is paused.
@@ -118,6 +118,6 @@ impl AppState {
     async fn change(&self, person: &Person, open: ProjectRequest, command: Command) -> Result<Json<Project>, Problem> {
         let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
         let path = self.repository(&open.id).display().to_string();
-        Ok(Json(Project::of(&receipt.after, path)))
+        Ok(Json(Project::of(&receipt.after, path, self.server.now())))
     }
 }

@@ -150,10 +150,7 @@ pub(super) async fn session(
     let stop = board::Command::StopSession { session: id, restart: false };
     let may_stop = person.is_owner()
         && board::admit(&open.board, &person.actor(), &stop, open.now).is_ok_and(|events| !events.is_empty());
-    let usage = session.usage.map(|usage| {
-        let cost = usage.cost_micros.map(|micros| format!(", ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
-        format!("{} → {}{cost}", usage.input_tokens, usage.output_tokens)
-    });
+    let usage = session.usage.map(|_| board::say_spent(&session.spent, person.language));
     page(&SessionPage {
         row: session_row(&open.board, session, open.now, &person),
         task: session.task().and_then(|id| open.board.tasks.get(&id)).map(|task| TaskLink::of(task, person.language)),

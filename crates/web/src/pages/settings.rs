@@ -76,6 +76,7 @@ fn rules(set: &board::Settings, person: &Person) -> Vec<(&'static str, String)> 
         (person.say("Each agent and check may use", "エージェント・チェックの上限"), sandbox_limits(set, person)),
         (person.say("Isolation", "分離"), set.isolation.to_string()),
         (person.say("Language of agents", "エージェントの言語"), set.language.to_string()),
+        (person.say("Budget", "予算"), board::say_budget(&set.budget, person.language)),
         (
             person.say("Agents at once", "同時実行数"),
             set.max_parallel

@@ -81,6 +81,7 @@ struct Facts {
     base: Option<String>,
     created: Age,
     attempts: u32,
+    cost: String,
     left: board::RemainingFuel,
     claim: Option<(String, String)>,
 }
@@ -275,6 +276,7 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         base: task.base_commit.as_ref().map(|commit| commit.chars().take(10).collect()),
         created: age(task.created_at),
         attempts: task.used.attempts,
+        cost: board::say_spent(&task.spent, person.language),
         left: detail.left,
         claim: task.report.as_ref().map(|report| (report.result.to_string(), board::clean(&report.summary))),
     }

@@ -1,6 +1,6 @@
 //! `saihai project show`
 
-use board::{Limits, SessionStatus, Status};
+use board::{Limits, SessionStatus, Status, day_of, say_budget, say_spent};
 use serde_json::json;
 
 use crate::context::{Context, OpenProject};
@@ -29,12 +29,14 @@ pub(super) async fn run(context: &Context) -> Result<(), Failure> {
     let tasks: Vec<_> = Status::ALL.iter().map(|status| (status.as_str(), count(*status))).collect();
     let ended = board.all_live_sessions().filter(|session| session.status == SessionStatus::Verifying).count();
     let running = board.all_live_sessions().count() - ended;
+    let today = board.days.get(&day_of(opened.now())).copied().unwrap_or_default();
     let counts: serde_json::Map<_, _> = tasks.iter().map(|(status, n)| ((*status).to_owned(), json!(n))).collect();
     let json = json!({
         "id": opened.id, "name": board.settings.name, "path": opened.path, "paused": board.paused,
         "target_branch": board.settings.target_branch, "completion": board.settings.completion,
         "language": board.settings.language, "limits": board.settings.limits, "agents": board.agents.len(),
         "tasks": counts, "running_sessions": running, "waiting_to_be_merged": ended, "events": board.seq,
+        "budget": board.settings.budget, "prices": board.settings.prices, "spent_today": today,
     });
     context.format.print(
         &json,
@@ -63,6 +65,8 @@ pub(super) async fn run(context: &Context) -> Result<(), Failure> {
                 line("running", "実行中", opened.say(counted(running, "session"), format!("{running} セッション"))),
                 line("merging", "マージ待ち", opened.say(counted(ended, "session"), format!("{ended} セッション"))),
                 line("limits", "上限", limits(&opened, &settings.limits)),
+                line("used today", "本日の使用", say_spent(&today, opened.language)),
+                line("budget", "予算", say_budget(&settings.budget, opened.language)),
                 line("log", "ログ", opened.say(format!("{} events", board.seq), format!("{} 件", board.seq))),
             ]
             .join("\n")

@@ -86,6 +86,7 @@ impl Show {
                         "終了コード",
                         opened.say(format!("{code}, signal {signal}"), format!("{code}、シグナル {signal}")),
                     ),
+                    line("cost", "費用", board::say_spent(&view.spent, opened.language)),
                     line("dod", "完了の定義", or_dash(view.dod_result)),
                     line("verdict", "判定", or_dash(view.verdict)),
                 ];

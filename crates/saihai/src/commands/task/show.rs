@@ -93,6 +93,7 @@ impl Show {
                     line("children", "サブタスク", ids(&task.children)),
                     line("depends on", "依存先", ids(&task.dependencies)),
                     line("attempts", "試み", opened.say(format!("{used} of {most}"), format!("{used} / {most}"))),
+                    line("cost", "費用", board::say_spent(&task.spent, opened.language)),
                     line("branch", "ブランチ", or_dash(task.branch.as_ref())),
                     line(
                         "created",

@@ -142,7 +142,7 @@ impl Fixture {
     /// Renews the lease as a runner would, so that it does not lapse in a slow test.
     async fn renew(&self, agent: &Agent) {
         let sessions = vec![(agent.session, agent.generation)];
-        self.runner(Command::RenewLeases { sessions }).await;
+        self.runner(Command::RenewLeases { sessions, quiet: std::collections::BTreeMap::new() }).await;
     }
 
     /// The board with every event in the store.

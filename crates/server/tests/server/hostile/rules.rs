@@ -129,7 +129,12 @@ impl Scene<'_> {
             Fuel::Calls => must(self.session.calls >= limits.max_calls, "calls are left"),
             Fuel::Messages => must(self.session.messages >= limits.max_messages, "messages are left"),
             Fuel::Repeats => Ok(()),
-            Fuel::IdleSessions | Fuel::TaskSessions | Fuel::Conflicts => Err("that is not a session's fuel".into()),
+            Fuel::IdleSessions
+            | Fuel::TaskSessions
+            | Fuel::Conflicts
+            | Fuel::SessionBudget
+            | Fuel::TaskBudget
+            | Fuel::DayBudget => Err("that is not a session's fuel".into()),
         }
     }
 

@@ -79,7 +79,11 @@ impl Staff {
             board.all_live_sessions().map(|session| (session.id, session.generation)).collect();
         // Now and then one is forgotten, and lost.
         let kept = sessions.into_iter().filter(|(id, _)| id.0 % 17 != 0).collect();
-        self.submit(Actor::Runner(runner()), Command::RenewLeases { sessions: kept }).await;
+        self.submit(
+            Actor::Runner(runner()),
+            Command::RenewLeases { sessions: kept, quiet: std::collections::BTreeMap::new() },
+        )
+        .await;
     }
 
     /// Whoever has left, reported or been interrupted is over; now and then somebody crashes.

@@ -12,6 +12,7 @@ mod agent;
 mod answer;
 mod apply;
 mod attach;
+mod attention;
 mod board;
 mod command;
 pub mod comments;
@@ -66,6 +67,7 @@ pub use agent::{
 pub use answer::{Answer, Progress, example_calls};
 pub use apply::apply;
 pub use attach::{attachable, needs_workspace, silent_session};
+pub use attention::{Attention, Need, attention};
 pub use board::Board;
 pub use command::{Command, DependsOn, Destination, NewTask};
 pub use coordination::{Action, Reason, Staffing};

@@ -5,6 +5,7 @@
 mod answers;
 mod attaching;
 mod attempts;
+mod attention;
 mod backoff;
 mod budget;
 mod by_hand;

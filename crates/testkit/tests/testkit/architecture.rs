@@ -59,11 +59,12 @@ const NOUNS: [&str; 26] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 22] = [
+const DECISIONS: [&str; 23] = [
     "admit",
     "answer",
     "apply",
     "attach",
+    "attention",
     "comments",
     "cycles",
     "examination",

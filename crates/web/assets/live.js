@@ -12,6 +12,31 @@ let wanted = false;
 let busy = false;
 let failed = 0;
 
+// The text that was fetched last. The server sends what differs from it, or all if it has forgotten it.
+const NOTHING = { name: "nothing", lines: [] };
+let had = NOTHING;
+
+// The whole text of a page, from what was sent of it; nothing, if that does not fit what there was.
+async function textOf(response) {
+  const name = response.headers.get("x-page");
+  if (response.status === 204) return had.lines.join("\n");
+  if (!response.headers.get("content-type")?.startsWith("application/json")) {
+    const text = await response.text();
+    had = name ? { name, lines: text.split("\n") } : NOTHING;
+    return text;
+  }
+  const { parts, length } = await response.json();
+  const lines = [];
+  // Two numbers are lines that are there; letters are new ones.
+  for (const part of parts) {
+    if (typeof part[0] !== "number") lines.push(...part);
+    else for (let at = part[0]; at < part[0] + part[1]; at += 1) lines.push(had.lines[at]);
+  }
+  const text = lines.join("\n");
+  had = text.length === length ? { name, lines } : NOTHING;
+  return had === NOTHING ? undefined : text;
+}
+
 // Fetches the page that is shown and puts what is new into it.
 export async function refresh() {
   // Under a card that is being dragged nothing may move.
@@ -22,12 +47,13 @@ export async function refresh() {
   busy = true;
   const url = location.href;
   try {
-    const response = await fetch(url, { headers: { accept: "text/html" } });
+    const response = await fetch(asShown(url), { headers: { accept: "text/html", "x-have": had.name } });
     if (new URL(response.url).pathname === "/login") location.assign("/login");
     if (response.status >= 500) throw new Error(response.statusText);
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const text = await textOf(response);
+    const page = new DOMParser().parseFromString(text ?? "", "text/html");
     // Somebody who has gone on meanwhile does not want it any more.
-    if (url === location.href) show(page);
+    if (text !== undefined && url === location.href) show(page);
     else wanted = true;
     failed = 0;
     if (events) say(true);
@@ -45,6 +71,13 @@ export async function refresh() {
   }
 }
 
+// The address, with what the page has chosen by itself and must not change under the pointer.
+function asShown(url) {
+  const asked = new URL(url);
+  for (const [name, value] of new URLSearchParams(document.querySelector("[data-kept]")?.dataset.kept)) asked.searchParams.set(name, value);
+  return asked;
+}
+
 function show(page) {
   const next = page.getElementById("main");
   if (!next) return;
@@ -52,6 +85,7 @@ function show(page) {
   document.title = page.title;
   document.body.dataset.seq = page.body.dataset.seq;
   morph(document.querySelector("header.bar"), keepLink(page.querySelector("header.bar")));
+  ages(next);
   const held = document.activeElement.closest("[data-key]")?.dataset.key;
   morph(document.getElementById("main"), next);
   // What somebody was at may stand elsewhere now.
@@ -59,7 +93,6 @@ function show(page) {
     document.querySelector(`main [data-key="${CSS.escape(held)}"] a`)?.focus({ preventScroll: true });
   }
   bottoms.forEach(toBottom);
-  ages();
 }
 
 // The state of the connection is this script's to tell.

@@ -20,8 +20,8 @@ if (served) {
   if (off < -2 || off > size + 2) ahead = off;
 }
 
-export function ages() {
-  for (const time of document.querySelectorAll("time[data-age]")) {
+export function ages(page = document) {
+  for (const time of page.querySelectorAll("time[data-age]")) {
     // On a board of the past ages are of then.
     if (time.closest("[data-then]")) continue;
     const text = said(Math.max(0, (Date.now() - Date.parse(time.dateTime)) / 1000 - ahead));
@@ -41,4 +41,4 @@ export function clocks(within) {
 
 clocks(document);
 ages();
-setInterval(ages, 1000);
+setInterval(() => ages(), 1000);

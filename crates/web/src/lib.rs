@@ -7,9 +7,11 @@
 mod api;
 mod assets;
 mod historical_boards;
+mod live_pages;
 mod login;
 mod merge_queue;
 pub(crate) mod metrics;
+mod page_changes;
 mod pages;
 mod person;
 mod problem;
@@ -69,7 +71,10 @@ impl Web {
         let state = self.state.clone();
         Router::new()
             .nest("/api/v1", api.merge(api::served(document)))
-            .merge(pages::router())
+            .merge(pages::router().layer(middleware::from_fn_with_state(
+                Arc::<live_pages::SentPages>::default(),
+                live_pages::send_what_changed,
+            )))
             .route("/login", get(login::page).post(login::log_in))
             .route("/logout", post(login::log_out))
             .route("/metrics", get(metrics::metrics))

@@ -1,4 +1,5 @@
 // What the pages do in the browser: keep up, and do what their forms and buttons say.
+import "./columns.js";
 import "./drag.js";
 import "./forms.js";
 import "./history.js";
@@ -6,6 +7,7 @@ import "./keys.js";
 import "./live.js";
 import "./log.js";
 import "./time.js";
+import "./tree.js";
 
 // Where the navigation is wider than the window, the page that is open is in sight.
 document.querySelector("header nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

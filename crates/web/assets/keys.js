@@ -1,5 +1,7 @@
 // Everything that the mouse does, by keys.
+import { fold } from "./columns.js";
 import { open } from "./forms.js";
+import { branch, turn } from "./tree.js";
 
 let leader = 0;
 
@@ -13,10 +15,10 @@ function step(by) {
 }
 
 function across(by) {
-  const columns = [...document.querySelectorAll(".column")].filter((column) => titles(column).length);
+  const columns = [...document.querySelectorAll(".column")].filter((column) => titles(column).length || column.querySelector("[data-fold]"));
   const at = columns.indexOf(document.activeElement.closest(".column"));
   const next = columns[at < 0 ? 0 : Math.min(Math.max(at + by, 0), columns.length - 1)];
-  if (next) focus(titles(next)[0]);
+  if (next) focus(titles(next)[0] ?? next.querySelector("[data-fold]"));
 }
 
 function focus(element) {
@@ -40,6 +42,7 @@ const keys = {
   h: () => across(-1),
   l: () => across(1),
   m: menu,
+  z: () => (branch() ? turn(branch()) : fold(document.activeElement.closest(".column"))),
   g: () => (leader = Date.now()),
 };
 
@@ -51,6 +54,13 @@ document.addEventListener("keydown", (event) => {
       found.open = false;
       found.querySelector("summary").focus();
     }
+    return;
+  }
+  const part = branch();
+  // As trees elsewhere do: to the right unfolds, to the left folds.
+  if (part && event.key === (part.ariaExpanded === "true" ? "ArrowLeft" : "ArrowRight")) {
+    event.preventDefault();
+    turn(part);
     return;
   }
   if (writing(event.target) || document.querySelector("dialog[open]")) return;

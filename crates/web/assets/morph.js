@@ -1,6 +1,8 @@
 // Makes one element like another and keeps what is the user's: focus, scroll, what is being written or held open.
 
 // What the user does to an element, and no page may undo.
+// Scripts place things by `style`, which no page has.
+const placed = "style";
 const kept = { BUTTON: ["disabled"], DETAILS: ["open"], DIALOG: ["open"], OPTION: [], INPUT: ["value", "checked"], TEXTAREA: [], SELECT: [] };
 
 const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.key || "" : "");
@@ -29,7 +31,7 @@ export function morph(from, to) {
 function attributes(from, to) {
   const own = kept[from.tagName] ?? [];
   for (const { name } of [...from.attributes]) {
-    if (!to.hasAttribute(name) && !own.includes(name)) from.removeAttribute(name);
+    if (!to.hasAttribute(name) && !own.includes(name) && name !== placed) from.removeAttribute(name);
   }
   for (const { name, value } of [...to.attributes]) {
     if (own.includes(name)) continue;

@@ -15,6 +15,7 @@ macro_rules! asset {
 const ASSETS: &[(&str, &[u8])] = &[
     asset!("app.css"),
     asset!("app.js"),
+    asset!("columns.js"),
     asset!("drag.js"),
     asset!("forms.js"),
     asset!("history.js"),
@@ -26,6 +27,7 @@ const ASSETS: &[(&str, &[u8])] = &[
     asset!("morph.js"),
     asset!("session.css"),
     asset!("time.js"),
+    asset!("tree.js"),
 ];
 
 /// Changes with every asset, so that browsers may keep them for ever.

@@ -7,8 +7,9 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use board::{Seq, Task};
 
-use super::board::{Column, card, columns};
-use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
+use super::board_query::BoardQuery;
+use super::columns::{Column, Folds, card, columns};
+use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page};
 use super::parts::Age;
 use super::task::{Line, lines};
 use crate::AppState;
@@ -48,6 +49,7 @@ pub(super) async fn history(
     State(state): State<AppState>,
     PageUser(mut person): PageUser,
     Path((project, at)): Path<(String, Seq)>,
+    Query(wanted): Query<BoardQuery>,
 ) -> Answer {
     let open = state.project(&person, &project).await.map_err(error_page(&person))?;
     let newest = open.board.seq;
@@ -72,6 +74,7 @@ pub(super) async fn history(
     person.role = board::Role::Viewer;
     let now = when.unwrap_or(open.now);
     let tasks: Vec<&Task> = then.tasks.values().map(Arc::as_ref).filter(|task| !task.is_step()).collect();
-    let columns = columns(&then, tasks, None, &|task| card(&then, &person, task, now), person.language);
+    let card = |task: &Task| card(&then, &person, task, now);
+    let columns = columns(&then, tasks, &wanted, &Folds::Never, &card, person.language);
     page(&History { layout, at, newest, when: when.map(|at| Age { at, now: open.now }), columns, lines: told })
 }

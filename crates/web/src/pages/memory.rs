@@ -6,7 +6,7 @@ use board::comments::open_proposals;
 use board::{Seq, TaskId};
 use definitions::memory::{self, EntryWithText};
 
-use super::board::encoded;
+use super::board_query::encoded;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
 use super::parts::Age;
 use crate::AppState;

@@ -6,7 +6,9 @@
 mod agents;
 mod ansi;
 mod board;
+mod board_query;
 mod chat;
+mod columns;
 mod graph;
 mod history;
 mod layout;
@@ -21,6 +23,7 @@ mod settings;
 mod task;
 mod trace;
 mod transcript;
+mod tree;
 
 use axum::Router;
 use axum::response::{IntoResponse as _, Response};

@@ -11,7 +11,7 @@ use board::{
 };
 use serde::Deserialize;
 
-use super::board::MoveButton;
+use super::columns::MoveButton;
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
 use super::parts::{Age, Note, StatusChip, TaskLink, VerdictBadge, of_session, party_word, priority_word, type_word};

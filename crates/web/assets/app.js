@@ -2,6 +2,7 @@
 import "./columns.js";
 import "./drag.js";
 import "./forms.js";
+import "./graph.js";
 import "./history.js";
 import "./keys.js";
 import "./live.js";

@@ -18,6 +18,7 @@ const ASSETS: &[(&str, &[u8])] = &[
     asset!("columns.js"),
     asset!("drag.js"),
     asset!("forms.js"),
+    asset!("graph.js"),
     asset!("history.js"),
     asset!("icon.svg"),
     asset!("keys.js"),

@@ -10,6 +10,7 @@ mod board_query;
 mod chat;
 mod columns;
 mod graph;
+mod graph_layout;
 mod history;
 mod layout;
 mod memory;

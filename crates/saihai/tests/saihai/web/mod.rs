@@ -4,6 +4,7 @@
 //! (`scripts/browser`), and runs them then. `SAIHAI_AXE` names axe-core's script.
 
 mod fits;
+mod graph_and_tree;
 mod owner;
 mod screens;
 

@@ -10,7 +10,7 @@ use super::{Demo, axe, base, log_in};
 const PAGES: &[(&str, &str)] = &[
     ("board", "/p/greet"),
     ("tree", "/p/greet?view=tree"),
-    ("graph", "/p/greet?view=graph&q=greet"),
+    ("graph", "/p/greet?view=graph&status=done"),
     ("task", "/p/greet/tasks/tsk_1"),
     ("task-worker", "/p/greet/tasks/tsk_3"),
     ("diff", "/p/greet/tasks/tsk_3/diff"),

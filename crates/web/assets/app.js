@@ -7,6 +7,8 @@ import "./history.js";
 import "./keys.js";
 import "./live.js";
 import "./log.js";
+import "./palette.js";
+import "./selection.js";
 import "./time.js";
 import "./tree.js";
 

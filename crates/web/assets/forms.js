@@ -38,7 +38,7 @@ export async function move(task, name, word, needsReason) {
   refresh();
 }
 
-function askReason(task, word) {
+export function askReason(task, word) {
   const dialog = document.getElementById("reason");
   const title = dialog.querySelector("h2");
   title.textContent = title.dataset.template.replace("{task}", task).replace("{move}", word);

@@ -1,6 +1,7 @@
 // Everything that the mouse does, by keys.
 import { fold } from "./columns.js";
 import { open } from "./forms.js";
+import { boxAtFocus, pick } from "./selection.js";
 import { branch, turn } from "./tree.js";
 
 let leader = 0;
@@ -42,6 +43,8 @@ const keys = {
   h: () => across(-1),
   l: () => across(1),
   m: menu,
+  x: () => pick(boxAtFocus(), false),
+  X: () => pick(boxAtFocus(), true),
   z: () => (branch() ? turn(branch()) : fold(document.activeElement.closest(".column"))),
   g: () => (leader = Date.now()),
 };

@@ -27,6 +27,9 @@ const ASSETS: &[(&str, &[u8])] = &[
     asset!("login.js"),
     asset!("morph.js"),
     asset!("session.css"),
+    asset!("notify.js"),
+    asset!("palette.js"),
+    asset!("selection.js"),
     asset!("time.js"),
     asset!("tree.js"),
 ];

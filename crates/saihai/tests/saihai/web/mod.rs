@@ -6,6 +6,7 @@
 mod fits;
 mod graph_and_tree;
 mod owner;
+mod palette;
 mod screens;
 
 use std::io::{BufRead as _, BufReader};

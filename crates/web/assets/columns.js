@@ -1,5 +1,5 @@
 // Folds columns to their counts, and keeps named views; both are remembered in this browser.
-import { refresh } from "./live.js";
+import { turned } from "./live.js";
 
 const YEAR = 31536000;
 
@@ -18,7 +18,7 @@ export function fold(column) {
   const words = new URLSearchParams(kept.dataset.kept);
   words.set("folded", shut.join("."));
   kept.dataset.kept = words;
-  refresh();
+  turned();
 }
 
 document.addEventListener("click", (event) => {

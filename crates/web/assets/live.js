@@ -37,6 +37,14 @@ async function textOf(response) {
   return had === NOTHING ? undefined : text;
 }
 
+// How often somebody has asked for another view: an answer to what was asked before must not undo what they did since.
+let turns = 0;
+
+export function turned() {
+  turns += 1;
+  refresh();
+}
+
 // Fetches the page that is shown and puts what is new into it.
 export async function refresh() {
   // Under a card that is being dragged nothing may move.
@@ -46,6 +54,7 @@ export async function refresh() {
   }
   busy = true;
   const url = location.href;
+  const turn = turns;
   try {
     const response = await fetch(asShown(url), { headers: { accept: "text/html", "x-have": had.name } });
     if (new URL(response.url).pathname === "/login") location.assign("/login");
@@ -53,7 +62,7 @@ export async function refresh() {
     const text = await textOf(response);
     const page = new DOMParser().parseFromString(text ?? "", "text/html");
     // Somebody who has gone on meanwhile does not want it any more.
-    if (text !== undefined && url === location.href) show(page);
+    if (text !== undefined && url === location.href && turn === turns) show(page);
     else wanted = true;
     failed = 0;
     if (events) say(true);

@@ -1,5 +1,5 @@
 // Folds and unfolds parts of the tree. The server sends what is unfolded; which that is, a cookie remembers.
-import { refresh } from "./live.js";
+import { turned } from "./live.js";
 
 const YEAR = 31536000;
 // Cookies are small: what was folded long ago is as it was at first.
@@ -16,7 +16,7 @@ export function turn(button) {
   const others = remembered.filter((word) => word && word.replace("-", "") !== id);
   const all = [...others, open ? `-${id}` : id].slice(-MOST);
   document.cookie = `saihai_tree=${all.join(".")}; path=/p/${document.body.dataset.project}; max-age=${YEAR}; samesite=strict`;
-  refresh();
+  turned();
 }
 
 document.addEventListener("click", (event) => {

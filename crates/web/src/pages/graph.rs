@@ -13,7 +13,7 @@ use super::parts::status_word;
 /// Corners of lines are as round as this.
 const ROUND: usize = 5;
 /// Pixels that a letter takes, about.
-const LETTER: usize = 7;
+const LETTER: usize = 8;
 
 #[derive(Debug, Template)]
 #[template(path = "graph.html")]
@@ -146,7 +146,7 @@ fn container(
         rect,
         top: tree.top,
         url: tree.top.map(|id| format!("{base}{id}")).unwrap_or_default(),
-        short: shortened(&title, rect.width.saturating_sub(70) / (LETTER + 1)),
+        short: shortened(&title, rect.width.saturating_sub(70) / LETTER),
         title,
         settled: counted.iter().filter(|settled| **settled).count(),
         all: counted.len(),

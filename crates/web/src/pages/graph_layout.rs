@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use board::TaskId;
 
-pub(super) const WIDTH: usize = 200;
+pub(super) const WIDTH: usize = 220;
 pub(super) const HEIGHT: usize = 46;
 /// Where the name of a tree stands, with a channel below it.
 pub(super) const HEAD: usize = 48;

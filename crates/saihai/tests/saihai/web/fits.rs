@@ -77,6 +77,13 @@ async fn every_status_fits_and_idle_columns_fold() {
     assert_eq!(browser.eval(head).await, before, "the head stays");
     assert_eq!(browser.eval("document.documentElement.scrollHeight <= innerHeight").await, json!(true));
     assert_eq!(browser.count(".column[data-status=failed] .card.critical").await, 1);
+    // Who is quick is not undone by the answer to what they did before.
+    let click = |status: &str| format!("document.querySelector('[data-status={status}] .fold').click()");
+    browser.eval(&["todo", "done", "todo", "cancelled"].map(click).join(",")).await;
+    browser.until_text(".column[data-status=cancelled]", "Given up").await;
+    browser.until_text(".column[data-status=done]", "Finished").await;
+    browser.eval(&["done", "cancelled"].map(click).join(",")).await;
+    browser.until("!document.querySelector('[data-status=done] .card')", "they are folded again").await;
     // A change folds and unfolds nothing.
     team.world.ok(&["task", "add", "One more idea"]);
     browser.until_text(".column[data-status=backlog] .count", "21").await;

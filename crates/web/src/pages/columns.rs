@@ -300,3 +300,38 @@ fn order(sorting: Sorting, a: &Task, b: &Task) -> Ordering {
     };
     running(a).cmp(&running(b)).then(by).then(b.id.cmp(&a.id))
 }
+
+#[cfg(test)]
+mod tests {
+    use board::Status;
+
+    use super::{BoardQuery, Folds, kept};
+
+    fn folded(folds: &Folds, wanted: &BoardQuery, busy: bool) -> Vec<Status> {
+        Status::ALL.iter().copied().filter(|status| folds.takes(wanted, *status, busy)).collect()
+    }
+
+    /// W11: only idle columns fold: as the page has them, else where they are not asked for, as the browser remembers,
+    /// and else while there is much to look at.
+    #[test]
+    fn who_folds_a_column() {
+        let idle = [Status::Backlog, Status::Todo, Status::Done, Status::Cancelled];
+        let (none, cookie) = (Folds::Remembered(None), Folds::Remembered(Some("done.-todo.failed".into())));
+        let any = BoardQuery::default();
+        assert_eq!(folded(&none, &any, true), idle);
+        assert_eq!(folded(&none, &any, false), []);
+        assert_eq!(folded(&cookie, &any, true), [Status::Backlog, Status::Done, Status::Cancelled]);
+        assert_eq!(folded(&cookie, &any, false), [Status::Done]);
+        let asked = BoardQuery { tab: Some(Status::Done), ..BoardQuery::default() };
+        assert_eq!(folded(&cookie, &asked, false), []);
+        let page = BoardQuery { folded: Some("backlog".into()), ..asked };
+        assert_eq!(folded(&cookie, &page, true), [Status::Backlog]);
+        assert_eq!(folded(&Folds::Never, &page, true), []);
+    }
+
+    /// W13: a page without columns keeps nothing up.
+    #[test]
+    fn what_is_kept_of_no_columns_is_nothing() {
+        assert_eq!(kept(&[]), "folded=&at=");
+    }
+}

@@ -51,6 +51,15 @@ async fn the_graph_is_zoomed_and_keeps_its_size() {
     team.world.ok(&["task", "add", "Alone"]);
     browser.until("document.querySelectorAll('.node').length === 13", "a new task is drawn").await;
     assert!((browser.eval(width).await.as_f64().unwrap() - larger.as_f64().unwrap()).abs() < 1.0, "it keeps its size");
+    let pulled = "(frame => {
+        const send = (type, x, y) => frame.querySelector('svg').dispatchEvent(
+            new PointerEvent(type, { bubbles: true, clientX: x, clientY: y, pointerType: 'mouse' }));
+        frame.scrollTo(0, 0);
+        send('pointerdown', 300, 300); send('pointermove', 260, 300); send('pointerup', 260, 300);
+        send('pointermove', 100, 300);
+        return frame.scrollLeft;
+    })(document.querySelector('.picture'))";
+    assert_eq!(browser.eval(pulled).await, 40, "the ground is pulled by the mouse, until it is let go");
     browser.press("0").await;
     let whole =
         "(p => p.scrollWidth <= p.clientWidth && p.scrollHeight <= p.clientHeight)(document.querySelector('.picture'))";

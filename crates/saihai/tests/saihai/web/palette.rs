@@ -68,6 +68,9 @@ async fn several_tasks_at_once_with_one_notice() {
     assert_eq!(browser.eval("document.querySelector('#picked').hidden").await, json!(true));
     browser.press("j x j j X").await;
     browser.until_text("#picked", "3 picked").await;
+    team.world.ok(&["task", "add", "Four"]);
+    browser.until_text(".column[data-status=backlog]", "Four").await;
+    browser.until_text("#picked", "3 picked").await;
     browser.type_into("#picked [name=label]", "later").await;
     browser.press("Enter").await;
     browser.until_text("#toast", "Done for 3 of 3.").await;

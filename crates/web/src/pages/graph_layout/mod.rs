@@ -3,9 +3,13 @@
 //! A tree is a container with a grid of boxes; containers stand on shelves. Between columns, rows, containers and shelves
 //! there are channels with nothing in them, and lines run in channels only. So none can pass behind a box.
 
+mod grid;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use board::TaskId;
+
+use self::grid::{Grid, layers};
 
 pub(super) const WIDTH: usize = 220;
 pub(super) const HEIGHT: usize = 46;
@@ -23,8 +27,6 @@ const GAP: usize = 44;
 const OUTER: usize = 24;
 /// The pictures are about so many times as wide as high.
 const SHAPE: f64 = 2.2;
-/// Tasks that wait for nothing and nothing waits for stand in rows of at least so many.
-const ABREAST: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rect {
@@ -83,85 +85,6 @@ pub(super) fn layout(trees: &[Tree], waits: &[Wait]) -> Picture {
     }
 }
 
-/// Where the tasks of a tree stand in its container.
-#[derive(Debug, Default)]
-struct Grid {
-    places: BTreeMap<TaskId, (usize, usize)>,
-    columns: usize,
-    rows: usize,
-}
-
-impl Grid {
-    fn of(tasks: &[TaskId], waits: &[Wait]) -> Self {
-        let known: BTreeSet<TaskId> = tasks.iter().copied().collect();
-        let inside: Vec<Wait> = waits
-            .iter()
-            .filter(|wait| wait.first != wait.then && known.contains(&wait.first) && known.contains(&wait.then))
-            .copied()
-            .collect();
-        let linked: BTreeSet<TaskId> = inside.iter().flat_map(|wait| [wait.first, wait.then]).collect();
-        let layers = layers(&linked, &inside);
-        let mut grid = Self::default();
-        let depth = layers.values().max().map_or(0, |last| last + 1);
-        for layer in 0..depth {
-            grid.place_layer(layer, &layers, &inside);
-        }
-        grid.columns = depth;
-        grid.rows = grid.places.values().map(|(_, row)| row + 1).max().unwrap_or(0);
-        let alone: Vec<TaskId> = known.difference(&linked).copied().collect();
-        grid.place_rest(&alone);
-        grid
-    }
-
-    /// Each beside what it waits for, or at the next free place below.
-    fn place_layer(&mut self, layer: usize, layers: &BTreeMap<TaskId, usize>, inside: &[Wait]) {
-        let row_of_first = |grid: &Self, id: TaskId| {
-            inside
-                .iter()
-                .filter(|wait| wait.then == id)
-                .filter_map(|wait| grid.places.get(&wait.first))
-                .map(|(_, row)| *row)
-                .min()
-        };
-        let mut column: Vec<(usize, TaskId)> = layers
-            .iter()
-            .filter(|(_, at)| **at == layer)
-            .map(|(id, _)| (row_of_first(self, *id).unwrap_or(usize::MAX), *id))
-            .collect();
-        column.sort_unstable();
-        let mut taken = BTreeSet::new();
-        for (wanted, id) in column {
-            let from = if wanted == usize::MAX { 0 } else { wanted };
-            let row = (from..).find(|row| taken.insert(*row)).unwrap_or(from);
-            self.places.insert(id, (layer, row));
-        }
-    }
-
-    fn place_rest(&mut self, alone: &[TaskId]) {
-        if alone.is_empty() {
-            return;
-        }
-        let abreast = self.columns.max(ABREAST.min(alone.len()));
-        for (at, id) in alone.iter().enumerate() {
-            self.places.insert(*id, (at % abreast, self.rows + at / abreast));
-        }
-        self.columns = self.columns.max(abreast);
-        self.rows += alone.len().div_ceil(abreast);
-    }
-
-    /// Is nothing in a row between two columns, these not counted?
-    fn is_free(&self, row: usize, after: Option<usize>, before: usize) -> bool {
-        let from = after.map_or(0, |column| column + 1);
-        !self.places.values().any(|(column, at)| *at == row && (from..before).contains(column))
-    }
-
-    fn size(&self) -> (usize, usize) {
-        let (columns, rows) = (self.columns.max(1), self.rows);
-        let width = 2 * SIDE + columns * WIDTH + (columns - 1) * ACROSS;
-        (width, HEAD + rows * (HEIGHT + DOWN))
-    }
-}
-
 /// The shelf of each container with how many are left of it there, and its left side: on the first shelf with room.
 fn shelve(sizes: &[(usize, usize)], right: usize) -> (Vec<(usize, usize)>, Vec<usize>) {
     let mut shelves: Vec<(usize, usize)> = Vec::new();
@@ -178,25 +101,6 @@ fn shelve(sizes: &[(usize, usize)], right: usize) -> (Vec<(usize, usize)>, Vec<u
         (*x, *before) = (*x + width + GAP, *before + 1);
     }
     (shelved, lefts)
-}
-
-/// How many must come before each one, on the longest way. Cycles cannot be (L5), and would end.
-fn layers(linked: &BTreeSet<TaskId>, waits: &[Wait]) -> BTreeMap<TaskId, usize> {
-    let mut layers: BTreeMap<TaskId, usize> = linked.iter().map(|id| (*id, 0)).collect();
-    for _ in 0..linked.len() {
-        let mut moved = false;
-        for wait in waits {
-            let least = layers[&wait.first] + 1;
-            if layers[&wait.then] < least && least < linked.len() {
-                layers.insert(wait.then, least);
-                moved = true;
-            }
-        }
-        if !moved {
-            break;
-        }
-    }
-    layers
 }
 
 /// Room between things, in which lines run.
@@ -496,120 +400,4 @@ pub(super) fn longest_chain(waits: &[Wait]) -> BTreeSet<Wait> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn tree(top: u32, tasks: &[u32]) -> Tree {
-        Tree { top: Some(TaskId(top)), tasks: tasks.iter().map(|id| TaskId(*id)).collect() }
-    }
-
-    fn wait(first: u32, then: u32) -> Wait {
-        Wait { first: TaskId(first), then: TaskId(then) }
-    }
-
-    fn place(picture: &Picture, id: u32) -> (usize, usize) {
-        let rect = picture.boxes[&TaskId(id)];
-        (rect.x, rect.y)
-    }
-
-    /// Does a line that runs level or upright come inside of a box? Its edge is not inside.
-    fn runs_through(rect: Rect, (x1, y1): (usize, usize), (x2, y2): (usize, usize)) -> bool {
-        let (left, right) = (x1.min(x2), x1.max(x2));
-        let (top, bottom) = (y1.min(y2), y1.max(y2));
-        left < rect.x + rect.width && right > rect.x && top < rect.y + rect.height && bottom > rect.y
-    }
-
-    fn overlap(a: Rect, b: Rect) -> bool {
-        a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
-    }
-
-    #[test]
-    fn what_waits_stands_right_of_what_comes_first() {
-        let picture = layout(&[tree(9, &[1, 2, 3])], &[wait(1, 2), wait(2, 3)]);
-        assert_eq!(place(&picture, 1).1, place(&picture, 3).1, "a chain is level");
-        assert!(place(&picture, 1).0 < place(&picture, 2).0 && place(&picture, 2).0 < place(&picture, 3).0);
-        assert!(picture.lines.iter().all(|line| line.points.len() == 2), "and its lines are straight");
-    }
-
-    #[test]
-    fn a_line_over_a_box_goes_around_it() {
-        let picture = layout(&[tree(9, &[1, 2, 3])], &[wait(1, 2), wait(2, 3), wait(1, 3)]);
-        let around = picture.lines.iter().find(|line| line.wait == wait(1, 3)).unwrap();
-        assert_eq!(around.points.len(), 6, "{:?}", around.points);
-    }
-
-    #[test]
-    fn the_longest_chain_is_found() {
-        let chain = longest_chain(&[wait(1, 2), wait(2, 3), wait(1, 3), wait(4, 3)]);
-        assert_eq!(chain, BTreeSet::from([wait(1, 2), wait(2, 3)]));
-        assert_eq!(longest_chain(&[]), BTreeSet::new());
-    }
-
-    prop_compose! {
-        /// Some trees, whose tops are above 1000, and waits from lower to higher numbers anywhere between them.
-        fn trees_and_waits()(
-            homes in prop::collection::vec(0_usize..6, 1..60),
-            ends in prop::collection::vec((0_u32..66, 0_u32..66), 0..70),
-        ) -> (Vec<Tree>, Vec<Wait>) {
-            let tasks_of = |home: usize| {
-                let numbered = homes.iter().enumerate().filter(|(_, of)| **of == home);
-                numbered.map(|(at, _)| u32::try_from(at).unwrap()).collect::<Vec<_>>()
-            };
-            let trees = (0..6).map(|home| tree(1000 + u32::try_from(home).unwrap(), &tasks_of(home)));
-            let last = u32::try_from(homes.len()).unwrap();
-            let end = |id: u32| if id < 60 { id % last } else { 940 + id };
-            let waits = ends.into_iter().map(|(a, b)| (end(a), end(b))).filter(|(a, b)| a != b);
-            (trees.collect(), waits.map(|(a, b)| wait(a.min(b), a.max(b))).collect())
-        }
-    }
-
-    proptest! {
-        /// W11: no two boxes or containers overlap, each box is in its container and all is in the picture.
-        #[test]
-        fn nothing_overlaps((trees, waits) in trees_and_waits()) {
-            let picture = layout(&trees, &waits);
-            let boxes: Vec<Rect> = picture.boxes.values().copied().collect();
-            for rects in [&boxes, &picture.containers] {
-                for (at, a) in rects.iter().enumerate() {
-                    prop_assert!(rects[at + 1..].iter().all(|b| !overlap(*a, *b)));
-                    prop_assert!(a.x + a.width <= picture.width && a.y + a.height <= picture.height);
-                }
-            }
-            for (tree, around) in trees.iter().zip(&picture.containers) {
-                for rect in tree.tasks.iter().map(|id| picture.boxes[id]) {
-                    prop_assert!(rect.x > around.x && rect.x + rect.width < around.x + around.width);
-                    prop_assert!(rect.y > around.y && rect.y + rect.height < around.y + around.height);
-                }
-            }
-        }
-
-        /// W11: a line is level or upright, and comes inside of no box, and of no tree but those it belongs to.
-        #[test]
-        fn no_line_crosses_what_it_does_not_belong_to((trees, waits) in trees_and_waits()) {
-            let picture = layout(&trees, &waits);
-            for line in &picture.lines {
-                let own = |tree: &Tree| [line.wait.first, line.wait.then].iter().any(|id| tree.top == Some(*id) || tree.tasks.contains(id));
-                for pair in line.points.windows(2) {
-                    let (from, to) = (pair[0], pair[1]);
-                    prop_assert!(from.0 == to.0 || from.1 == to.1, "{:?}", line);
-                    prop_assert!(from.0.max(to.0) <= picture.width && from.1.max(to.1) <= picture.height);
-                    for (id, rect) in &picture.boxes {
-                        prop_assert!(!runs_through(*rect, from, to), "{:?} runs through {}", line, id);
-                    }
-                    for (tree, rect) in trees.iter().zip(&picture.containers).filter(|(tree, _)| !own(tree)) {
-                        prop_assert!(!runs_through(*rect, from, to), "{:?} runs through {:?}", line, tree.top);
-                    }
-                }
-            }
-        }
-
-        /// W11: the same tasks make the same picture, in whatever order they are told.
-        #[test]
-        fn a_picture_is_always_the_same((trees, waits) in trees_and_waits()) {
-            let turned: Vec<Wait> = waits.iter().rev().copied().collect();
-            let others: Vec<Tree> = trees.iter().map(|tree| Tree { top: tree.top, tasks: tree.tasks.iter().rev().copied().collect() }).collect();
-            prop_assert_eq!(layout(&trees, &waits), layout(&others, &turned));
-        }
-    }
-}
+mod tests;

@@ -186,3 +186,9 @@ if (link) {
 }
 document.querySelectorAll("[data-bottom]").forEach(toBottom);
 addEventListener("dragend", () => wanted && setTimeout(refresh));
+
+// What agents print is in no event; a page that shows it looks again by itself.
+const LOOK_AGAIN = 3000;
+setInterval(() => {
+  if (!document.hidden && document.querySelector("[data-refresh]")) refresh();
+}, LOOK_AGAIN);

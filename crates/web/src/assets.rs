@@ -28,6 +28,7 @@ const ASSETS: &[(&str, &[u8])] = &[
     asset!("morph.js"),
     asset!("session.css"),
     asset!("notify.js"),
+    asset!("now.css"),
     asset!("palette.js"),
     asset!("selection.js"),
     asset!("time.js"),

@@ -4,6 +4,7 @@
 //! `pages` people. Pages keep themselves up to date with `api::event_stream` and change things through the API, so there
 //! is one way for each change.
 
+mod activity;
 mod api;
 mod assets;
 mod historical_boards;

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use board::{Board, Language, SessionStatus, Status};
+use board::{Board, Language, SessionStatus, Timestamp, attention};
 use http::StatusCode;
 use http::request::Parts;
 
@@ -17,6 +17,7 @@ use crate::{AppState, ProjectRequest};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NavItem {
     Projects,
+    Now,
     Board,
     Agents,
     Sessions,
@@ -45,13 +46,13 @@ pub(super) struct ProjectHeader {
     pub(super) paused: bool,
     pub(super) running: usize,
     pub(super) queued: usize,
-    /// Blocked and failed tasks.
-    pub(super) stuck: usize,
+    /// What needs the owner.
+    pub(super) needs: usize,
     pub(super) seq: board::Seq,
 }
 
 impl ProjectHeader {
-    fn of(board: &Board) -> Self {
+    fn of(board: &Board, now: Timestamp) -> Self {
         let live = |wanted: fn(SessionStatus) -> bool| board.all_live_sessions().filter(|s| wanted(s.status)).count();
         Self {
             id: board.settings.id.to_string(),
@@ -59,7 +60,7 @@ impl ProjectHeader {
             paused: board.paused,
             running: live(|status| matches!(status, SessionStatus::Starting | SessionStatus::Running)),
             queued: live(|status| status == SessionStatus::Verifying),
-            stuck: board.count(Status::Blocked) + board.count(Status::Failed),
+            needs: attention(board, now).len(),
             seq: board.seq,
         }
     }
@@ -72,7 +73,7 @@ impl Layout {
         current: NavItem,
         open: Option<&ProjectRequest>,
     ) -> Self {
-        let project = open.map(|open| ProjectHeader::of(&open.board));
+        let project = open.map(|open| ProjectHeader::of(&open.board, open.now));
         Self { person, version: &VERSION, title: title.into(), current, project }
     }
 
@@ -104,7 +105,8 @@ impl Layout {
             count,
         };
         vec![
-            entry(NavItem::Board, "", "Board", "ボード", "b", header.stuck),
+            entry(NavItem::Now, "/now", "Now", "いま", "w", header.needs),
+            entry(NavItem::Board, "", "Board", "ボード", "b", 0),
             entry(NavItem::Agents, "/agents", "Agents", "エージェント", "a", 0),
             entry(NavItem::Sessions, "/sessions", "Sessions", "セッション", "s", header.running),
             entry(NavItem::Queue, "/queue", "Merge queue", "マージ待ち", "q", header.queued),

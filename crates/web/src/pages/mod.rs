@@ -14,6 +14,7 @@ mod graph_layout;
 mod history;
 mod layout;
 mod memory;
+mod now;
 mod parts;
 mod projects;
 mod queue;
@@ -42,6 +43,7 @@ pub(super) fn router() -> Router<AppState> {
         .route("/projects", get(projects::projects))
         .route("/runners", get(runners::runners))
         .route("/p/{project}", get(board::board))
+        .route("/p/{project}/now", get(now::now))
         .route("/p/{project}/tasks/{task}", get(task::task))
         .route("/p/{project}/tasks/{task}/diff", get(task::diff))
         .route("/p/{project}/agents", get(agents::agents))

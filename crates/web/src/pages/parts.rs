@@ -19,6 +19,26 @@ pub(super) struct Age {
 
 impl HtmlSafe for Age {}
 
+impl Age {
+    /// The same as a length of time, not as how long ago.
+    pub(super) fn length(self) -> Length {
+        Length { at: self.at, now: self.now }
+    }
+}
+
+/// How long something has gone on; the browser lets it go on.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(
+    source = r#"<time class="length" datetime="{{ at }}" title="{{ at }}" data-age>{{ now.to_owned() - at.to_owned() }}</time>"#,
+    ext = "html"
+)]
+pub(super) struct Length {
+    at: Timestamp,
+    now: Timestamp,
+}
+
+impl HtmlSafe for Length {}
+
 /// A status with its colour and its word.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(source = r#"<span class="chip {{ status }}">{{ self.word() }}</span>"#, ext = "html")]
@@ -266,10 +286,10 @@ pub(super) fn of_session(board: &Board, session: &Session, now: Timestamp, langu
         }
         (SessionStatus::Starting | SessionStatus::Running, None) => {
             let heard = match language {
-                Language::En => "last call",
+                Language::En => "last heard",
                 Language::Ja => "最終応答",
             };
-            ("running", format!("{word}, {heard}"), Some(session.last_call_at))
+            ("running", format!("{word}, {heard}"), Some(session.heard_at()))
         }
         (SessionStatus::Verifying, None) => {
             let ended = match language {

@@ -30,12 +30,12 @@ struct Row {
     last: Option<Age>,
 }
 
-/// With one project there is nothing to choose: its board is shown.
+/// With one project there is nothing to choose: what it does now is shown.
 pub(super) async fn root(State(state): State<AppState>, PageUser(_): PageUser) -> Answer {
     let installation = state.server.installation().state();
     let mut projects = installation.projects.keys();
     Ok(match (projects.next(), projects.next()) {
-        (Some(only), None) => Redirect::to(&format!("/p/{only}")).into_response(),
+        (Some(only), None) => Redirect::to(&format!("/p/{only}/now")).into_response(),
         (_, _) => Redirect::to("/projects").into_response(),
     })
 }

@@ -48,6 +48,7 @@ mod text;
 mod text_limits;
 mod time;
 mod tool;
+mod undo;
 mod verdict;
 mod waiting;
 mod why;
@@ -111,6 +112,7 @@ pub use text::{
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;
+pub use undo::undo;
 pub use verdict::{BadEnd, Children, Evidence, Policy, judge, judge_by_hand};
 pub use why::{Line, Why, why};
 pub use words::UnknownWord;

@@ -57,7 +57,7 @@ const NOUNS: [&str; 24] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 22] = [
+const DECISIONS: [&str; 23] = [
     "admit",
     "answer",
     "apply",
@@ -77,6 +77,7 @@ const DECISIONS: [&str; 22] = [
     "snapshot",
     "staffing",
     "text_limits",
+    "undo",
     "verdict",
     "waiting",
     "why",

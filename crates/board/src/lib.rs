@@ -107,8 +107,9 @@ pub use task::{
     RightOfWay, Status, StatusFilter, Task, TaskType, Used, Watermarks, slug,
 };
 pub use text::{
-    Audience, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_judge_changes, say_move_reason,
-    say_reason, say_rejection, say_runner_state, say_span, say_waiting, say_why,
+    Audience, EventLine, Piece, Reader, Remedy, Said, Telling, Tone, clean, event_lines, instruction, one_line,
+    replies, say_end, say_judge_changes, say_move_reason, say_outcome, say_party, say_reason, say_rejection,
+    say_runner_state, say_span, say_waiting, say_why, tell_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;

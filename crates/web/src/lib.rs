@@ -13,6 +13,7 @@ pub(crate) mod metrics;
 mod pages;
 mod person;
 mod problem;
+mod remedies;
 mod request_guard;
 mod search;
 mod task_events;

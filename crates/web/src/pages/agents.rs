@@ -145,7 +145,7 @@ fn once() -> u64 {
 fn staffing_answer(decision: &control::Decision, now: Timestamp, person: &Person) -> Option<StaffingAnswer> {
     let TracedAnswer { staffing, times } = serde_json::from_str(&decision.body).ok()?;
     Some(StaffingAnswer {
-        at: Age { at: Timestamp(decision.at), now },
+        at: Age { at: Timestamp(decision.at), now, language: person.language },
         action: match staffing.action {
             Action::Start => person.say("start", "開始"),
             Action::NoChange => person.say("hold", "待機"),

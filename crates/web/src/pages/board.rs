@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use board::lifecycle::Move;
 use board::{Actor, Board, Language, Priority, Status, Task, TaskId, TaskType, Timestamp, legal_moves};
 use serde::Deserialize;
 
@@ -138,9 +139,12 @@ pub(super) struct Card {
 }
 
 impl Card {
-    /// Where it can be dragged, for the script: `start:in_progress block:blocked:reason`.
+    /// Where it can be dragged, for the script: `start:in_progress:: block:blocked:reason:`.
     pub(super) fn drops(&self) -> String {
-        let said = |m: &MoveButton| format!("{}:{}{}", m.name, m.to, if m.needs_reason { ":reason" } else { "" });
+        let said = |m: &MoveButton| {
+            let (reason, later) = (if m.needs_reason { "reason" } else { "" }, if m.later { "later" } else { "" });
+            format!("{}:{}:{reason}:{later}", m.name, m.to)
+        };
         self.moves.iter().map(said).collect::<Vec<_>>().join(" ")
     }
 }
@@ -152,6 +156,8 @@ pub(super) struct MoveButton {
     pub(super) word: &'static str,
     pub(super) to: Status,
     pub(super) needs_reason: bool,
+    /// A retry that only puts the task back.
+    pub(super) later: bool,
 }
 
 impl MoveButton {
@@ -166,8 +172,30 @@ impl MoveButton {
             word: move_word(offer.name, person.language),
             to: offer.to,
             needs_reason: offer.needs_reason,
+            later: false,
         };
-        legal_moves(board, &actor, task, merged, now).into_iter().map(button).collect()
+        legal_moves(board, &actor, task, merged, now)
+            .into_iter()
+            .flat_map(|offer| match offer.name {
+                // A retry starts at once, unless one chooses otherwise (L12).
+                Move::Retry => {
+                    let now = Self { to: Status::InProgress, ..button(offer) };
+                    let word = person.say("Retry later", "後で再試行");
+                    vec![now, Self { word, later: true, ..button(offer) }]
+                }
+                _ => vec![button(offer)],
+            })
+            .collect()
+    }
+
+    /// Tells it from the other buttons of the task, whatever stands beside it.
+    pub(super) fn key(&self) -> String {
+        format!("{}{}", self.name, if self.later { "-later" } else { "" })
+    }
+
+    /// Is it what one most likely comes for?
+    pub(super) fn is_first(&self) -> bool {
+        matches!(self.name, "start" | "retry" | "unblock") && !self.later
     }
 }
 
@@ -221,7 +249,7 @@ pub(super) async fn board(
             let roots = roots(board, &found);
             shown.rows_left = roots.len().saturating_sub(MORE);
             let filtered = wanted.any();
-            shown.rows = tree(board, &roots, &|task| !filtered || wanted.takes(&search, task), now, language);
+            shown.rows = tree(board, &roots, &|task| !filtered || wanted.takes(&search, task), now, &person);
         }
         View::Graph => {
             let open_ones = found.into_iter().filter(|task| wanted.any() || !task.is_settled());
@@ -289,7 +317,7 @@ pub(super) fn card(board: &Board, person: &Person, task: &Task, now: Timestamp) 
         type_word: type_word(task.task_type, person.language),
         labels: task.labels.clone(),
         children: (children > 0).then_some((settled, children)),
-        note: note(board, task, now, person.language),
+        note: note(board, task, now, person),
         moves: MoveButton::all(board, person, task, false, now),
     }
 }
@@ -308,7 +336,7 @@ fn tree(
     roots: &[&Task],
     takes: &dyn Fn(&Task) -> bool,
     now: Timestamp,
-    language: Language,
+    person: &Person,
 ) -> Vec<TreeRow> {
     let mut rows = Vec::new();
     let mut rest: Vec<(&Task, usize)> = roots.iter().take(MORE).rev().map(|task| (*task, 0)).collect();
@@ -321,10 +349,10 @@ fn tree(
             depth,
             id: task.id,
             title: task.title.clone(),
-            chip: StatusChip { status: task.status, language },
+            chip: StatusChip { status: task.status, language: person.language },
             step: task.is_step(),
             assignee: task.assignee.as_ref().map(ToString::to_string),
-            note: note(board, task, now, language),
+            note: note(board, task, now, person),
         });
         let children: Vec<_> = board.children(task).collect();
         rest.extend(children.into_iter().rev().map(|child| (child, depth + 1)));

@@ -93,6 +93,18 @@ impl Layout {
         self.person.is_owner()
     }
 
+    /// What is asked before agents are stopped: how many that are (L11).
+    pub(super) fn stop_question(&self) -> String {
+        let agents = self.project.as_ref().map_or(0, |header| header.running);
+        match (self.language(), agents) {
+            (Language::En, 1) => "Stop the 1 agent that works? Its task goes on when you resume.".into(),
+            (Language::En, _) => format!("Stop the {agents} agents that work? Their tasks go on when you resume."),
+            (Language::Ja, _) => {
+                format!("作業中のエージェント {agents} 件を停止しますか？ 再開するとタスクは続きます。")
+            }
+        }
+    }
+
     /// The pages of a project: where, its name, what of it wants attention.
     pub(super) fn pages(&self) -> Vec<NavLink> {
         let Some(header) = &self.project else { return Vec::new() };
@@ -222,8 +234,8 @@ pub(super) fn error_page(person: &Person) -> impl Fn(Problem) -> ErrorPage + use
 
 /// A refusal of the board, likewise.
 pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> ErrorPage + use<> {
-    let language = person.language;
-    move |refusal| ErrorPage { problem: Problem::refused(&refusal, language), language }
+    let person = person.clone();
+    move |refusal| ErrorPage { problem: person.refused(&refusal), language: person.language }
 }
 
 #[cfg(test)]

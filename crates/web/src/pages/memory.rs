@@ -88,7 +88,7 @@ async fn show(
         by: proposal.by.to_string(),
         task: task.id,
         text: board::clean(&proposal.text),
-        at: Age { at: proposal.at, now },
+        at: Age { at: proposal.at, now, language: person.language },
     };
     page(&Memory {
         proposals: open_proposals(&open.board).into_iter().map(proposal).collect(),

@@ -15,6 +15,7 @@ mod parts;
 mod projects;
 mod queue;
 mod runners;
+mod sentence;
 mod sessions;
 mod settings;
 mod task;
@@ -25,6 +26,7 @@ use axum::routing::get;
 use http::{HeaderMap, StatusCode};
 
 use self::layout::ErrorPage;
+pub(super) use self::parts::move_word;
 use super::AppState;
 use super::person::language_of;
 use super::problem::Problem;

@@ -78,6 +78,8 @@ struct SessionPage {
     usage: Option<String>,
     error: Option<String>,
     ended: Option<Age>,
+    /// From its start to its end.
+    took: Option<String>,
     evidence: Option<Evidence>,
     log: Option<LogView>,
 }
@@ -117,8 +119,9 @@ pub(super) async fn session(
         model: session.model.as_ref().map(|model| format!("{} {}", model.provider, model.model_id)),
         usage,
         error: session.end.as_ref().and_then(|end| end.error.as_deref()).map(board::clean),
-        ended: session.ended_at.map(|at| Age { at, now: open.now }),
-        evidence: evidence(session, &person),
+        took: session.ended_at.map(|at| board::say_span(at - session.claimed_at, person.language)),
+        ended: session.ended_at.map(|at| Age { at, now: open.now, language: person.language }),
+        evidence: evidence(session, &person).map(|found| Evidence { elsewhere: false, ..found }),
         log: log.map(|page| LogView {
             start: page.start,
             end: page.end(),

@@ -7,7 +7,7 @@ use axum::extract::State;
 use board::wire::TaskDetail;
 use board::{
     Board, CheckOutcome, Command, Merge, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
-    Timestamp, Tone, event_lines, may_edit, say_rejection, say_why, why,
+    Timestamp, Tone, event_lines, may_edit, say_rejection, tell_why, why,
 };
 use serde::Deserialize;
 
@@ -15,6 +15,7 @@ use super::board::MoveButton;
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
 use super::parts::{Age, Note, StatusChip, TaskLink, VerdictBadge, of_session, party_word, priority_word, type_word};
+use super::sentence::Sentence;
 use crate::person::Person;
 use crate::task_events::newest_events;
 use crate::{AppState, ProjectRequest};
@@ -35,8 +36,8 @@ struct TaskPage {
     task: Facts,
     moves: Vec<MoveButton>,
     /// Why it cannot be edited, if so.
-    read_only: Option<(String, String)>,
-    why: Vec<String>,
+    read_only: Option<(String, Sentence)>,
+    why: Vec<Sentence>,
     above: Vec<TaskLink>,
     children: Vec<TaskLink>,
     waits_for: Vec<TaskLink>,
@@ -101,6 +102,8 @@ pub(super) struct SessionRow {
 #[derive(Debug)]
 pub(super) struct Evidence {
     pub(super) session: board::SessionId,
+    /// It is shown on another page than its session's.
+    pub(super) elsewhere: bool,
     pub(super) commits: u32,
     pub(super) changed: Vec<String>,
     pub(super) outside: Vec<String>,
@@ -116,6 +119,7 @@ pub(super) struct Evidence {
 pub(super) struct CheckRow {
     pub(super) name: String,
     pub(super) outcome: CheckOutcome,
+    pub(super) word: String,
     pub(super) output: String,
 }
 
@@ -173,7 +177,7 @@ pub(super) async fn task(
     let earlier = (events.len() == EVENTS).then(|| events.last().map(|(seq, _)| *seq)).flatten();
     let refusal = may_edit(board, &person.actor(), task, now)
         .err()
-        .map(|refusal| (refusal.message(language), refusal.hint(language, board::Audience::Person)));
+        .map(|refusal| (refusal.message(language), Sentence::of(refusal.tell_hint(language), board, &person, now)));
     let read_only = refusal.filter(|_| person.is_owner());
     let runner = state.runner_view(&person, &open.id).await.map_err(error_page(&person))?;
     let explained = why(board, id, now, &runner).map_err(refused(&person))?;
@@ -189,7 +193,11 @@ pub(super) async fn task(
         task: facts(board, task, now, &person),
         may_revert: person.is_owner() && board::may_revert(board, &person.actor(), id, now),
         moves: MoveButton::all(board, &person, task, merged, now),
-        why: explained.lines.iter().map(|line| say_why(line, id, language)).collect(),
+        why: explained
+            .lines
+            .iter()
+            .map(|line| Sentence::of(tell_why(line, id, person.reader(), language), board, &person, now))
+            .collect(),
         above,
         children: TaskLink::all(board, &task.children, language),
         waits_for: TaskLink::all(board, &task.dependencies, language),
@@ -202,7 +210,10 @@ pub(super) async fn task(
         comments: task.comments.iter().map(|comment| comment_row(board, task, comment, now, &person)).collect(),
         may_comment: person.is_owner() && admits(&Command::CommentTask { task: id, text: "x".into() }),
         messages: messages(board, id, now, &person),
-        timeline: events.iter().flat_map(|(seq, event)| lines(board, *seq, &about(event, id), now, &person)).collect(),
+        timeline: events
+            .iter()
+            .flat_map(|(seq, event)| lines(board, *seq, &about(event, id), Some(id), now, &person))
+            .collect(),
         earlier,
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
@@ -245,16 +256,16 @@ fn comment_row(board: &Board, task: &Task, comment: &board::Comment, now: Timest
     };
     CommentRow {
         seq: comment.seq,
-        by: party_word(&comment.by, person.language),
+        by: party_word(&comment.by, person),
         text: board::clean(&comment.text),
-        at: Age { at: comment.at, now },
+        at: Age { at: comment.at, now, language: person.language },
         read,
     }
 }
 
 fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
     let detail = TaskDetail::of(board, task);
-    let age = |at| Age { at, now };
+    let age = |at| Age { at, now, language: person.language };
     Facts {
         id: task.id,
         title: task.title.clone(),
@@ -264,8 +275,8 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         held_by: detail.held_by.filter(|_| !task.is_settled()),
         step: task.is_step(),
         assignee: task.assignee.as_ref().map(ToString::to_string),
-        mover: party_word(&board.mover(task), person.language),
-        creator: party_word(&task.creator, person.language),
+        mover: party_word(&board.mover(task), person),
+        creator: party_word(&task.creator, person),
         priority: task.priority,
         priority_word: priority_word(task.priority, person.language),
         task_type: task.task_type,
@@ -298,9 +309,10 @@ fn neighbours(board: &Board, task: &Task, project: &str, person: &Person) -> Opt
 
 pub(super) fn session_row(board: &Board, session: &Session, now: Timestamp, person: &Person) -> SessionRow {
     let end = session.end.as_ref().map(|end| match (end.exit_code, &end.signal) {
-        (Some(code), _) => format!("{} {code}", end.reason),
-        (None, Some(signal)) => format!("{} {signal}", end.reason),
-        (None, None) => end.reason.to_string(),
+        (Some(0), _) => board::say_end(end.reason, person.language),
+        (Some(code), _) => format!("{} ({code})", board::say_end(end.reason, person.language)),
+        (None, Some(signal)) => format!("{} ({signal})", board::say_end(end.reason, person.language)),
+        (None, None) => board::say_end(end.reason, person.language),
     });
     SessionRow {
         id: session.id,
@@ -309,7 +321,7 @@ pub(super) fn session_row(board: &Board, session: &Session, now: Timestamp, pers
         note: of_session(board, session, now, person.language),
         end,
         verdict: session.verdict.as_ref().map(|verdict| VerdictBadge::of(verdict, person.language)),
-        started: Age { at: session.claimed_at, now },
+        started: Age { at: session.claimed_at, now, language: person.language },
         calls: session.calls,
     }
 }
@@ -328,10 +340,12 @@ pub(super) fn evidence(session: &Session, person: &Person) -> Option<Evidence> {
     let check = |check: &board::CheckResult| CheckRow {
         name: check.name.clone(),
         outcome: check.outcome,
+        word: board::say_outcome(check.outcome, person.language),
         output: board::clean(&check.output),
     };
     Some(Evidence {
         session: session.id,
+        elsewhere: true,
         commits: facts.commits,
         changed: facts.changed.clone(),
         outside: facts.outside_scope.clone(),
@@ -373,11 +387,11 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
     };
     MessageRow {
         id: message.id,
-        from: party_word(&message.from, person.language),
-        to: party_word(&message.to, person.language),
+        from: party_word(&message.from, person),
+        to: party_word(&message.to, person),
         own: message.from == Party::Owner,
         content: board::clean(&message.content),
-        at: Age { at: message.at, now },
+        at: Age { at: message.at, now, language: person.language },
         state,
         tasks: message.tasks.iter().filter_map(|id| made_of(board, *id, person)).collect(),
     }
@@ -398,10 +412,17 @@ fn about(event: &board::Event, id: TaskId) -> board::Event {
     event
 }
 
-pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestamp, person: &Person) -> Vec<Line> {
+pub(super) fn lines(
+    board: &Board,
+    seq: Seq,
+    event: &board::Event,
+    on_page_of: Option<TaskId>,
+    now: Timestamp,
+    person: &Person,
+) -> Vec<Line> {
     let line = |said: board::EventLine| Line {
         seq,
-        at: Age { at: event.at, now },
+        at: Age { at: event.at, now, language: person.language },
         tone: match said.tone {
             Tone::Plain => "",
             Tone::Good => "good",
@@ -410,7 +431,8 @@ pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestam
         },
         text: said.text,
     };
-    event_lines(board, event, person.language, |at| at.to_string()).into_iter().map(line).collect()
+    let telling = board::Telling { reader: person.reader(), language: person.language, on_page_of };
+    event_lines(board, event, telling, |at| at.to_string()).into_iter().map(line).collect()
 }
 
 #[derive(Debug, Template)]

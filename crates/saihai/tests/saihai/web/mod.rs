@@ -5,6 +5,7 @@
 
 mod owner;
 mod screens;
+mod words;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

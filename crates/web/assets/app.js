@@ -1,10 +1,13 @@
 // What the pages do in the browser: keep up, and do what their forms and buttons say.
 import "./drag.js";
+import "./drafts.js";
 import "./forms.js";
+import "./guard.js";
 import "./history.js";
 import "./keys.js";
 import "./live.js";
 import "./log.js";
+import "./notice.js";
 import "./time.js";
 
 // Where the navigation is wider than the window, the page that is open is in sight.

@@ -15,8 +15,10 @@ macro_rules! asset {
 const ASSETS: &[(&str, &[u8])] = &[
     asset!("app.css"),
     asset!("app.js"),
+    asset!("drafts.js"),
     asset!("drag.js"),
     asset!("forms.js"),
+    asset!("guard.js"),
     asset!("history.js"),
     asset!("icon.svg"),
     asset!("keys.js"),
@@ -24,6 +26,7 @@ const ASSETS: &[(&str, &[u8])] = &[
     asset!("log.js"),
     asset!("login.js"),
     asset!("morph.js"),
+    asset!("notice.js"),
     asset!("time.js"),
 ];
 

@@ -10,6 +10,7 @@ mod historical_boards;
 mod login;
 mod merge_queue;
 pub(crate) mod metrics;
+mod notice;
 mod pages;
 mod person;
 mod problem;

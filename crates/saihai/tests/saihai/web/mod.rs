@@ -5,6 +5,7 @@
 
 mod owner;
 mod screens;
+mod trust;
 mod words;
 
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,5 @@
 // What the pages do in the browser: keep up, and do what their forms and buttons say.
+import "./complete.js";
 import "./drag.js";
 import "./drafts.js";
 import "./forms.js";

@@ -14,7 +14,7 @@ export async function ask(method, url, body) {
     const answer = text ? JSON.parse(text) : {};
     return response.ok ? { answer } : { refused: `${answer.detail ?? response.statusText} ${answer.hint ?? ""}`.trim() };
   } catch {
-    return { refused: document.getElementById("link")?.dataset.lost ?? "…" };
+    return { refused: document.getElementById("link")?.dataset.undone ?? "…" };
   }
 }
 

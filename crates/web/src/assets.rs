@@ -15,6 +15,7 @@ macro_rules! asset {
 const ASSETS: &[(&str, &[u8])] = &[
     asset!("app.css"),
     asset!("app.js"),
+    asset!("complete.js"),
     asset!("drafts.js"),
     asset!("drag.js"),
     asset!("forms.js"),

@@ -242,8 +242,8 @@ impl EventFormatter<'_> {
             (Status::Cancelled, _) => phrase("{1} cancelled {0}{2}{3}", "{1} が {0} を中止{2}{3}"),
             (Status::Done, Party::System) => phrase("{0} is done{2}{3}", "{0} が完了{2}{3}"),
             (Status::Done, _) => phrase("{1} finished {0}{2}{3}", "{1} が {0} を完了{2}{3}"),
-            (Status::Failed, Party::System) => phrase("{0} has failed{2}{3}", "{0} が失敗{2}{3}"),
-            (Status::Failed, _) => phrase("{1} gave {0} up{2}{3}", "{1} が {0} を失敗に{2}{3}"),
+            (Status::Failed, Party::Owner) => phrase("{1} gave {0} up{2}{3}", "{1} が {0} を失敗に{2}{3}"),
+            (Status::Failed, Party::Agent(_) | Party::System) => phrase("{0} has failed{2}{3}", "{0} が失敗{2}{3}"),
         };
         self.line(tone, said, &[&id, &self.party(by), &why, &title])
     }

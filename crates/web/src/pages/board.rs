@@ -6,12 +6,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use board::lifecycle::Move;
-use board::{Actor, Board, Language, Priority, Status, Task, TaskId, TaskType, Timestamp, legal_moves};
+use board::{
+    Actor, Board, Hierarchy, Language, Mode, Priority, Status, Task, TaskId, TaskType, Timestamp, legal_moves,
+};
 use serde::Deserialize;
 
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page};
-use super::parts::{Note, StatusChip, move_word, note, priority_word, status_word, type_word};
+use super::parts::{Note, StatusChip, move_word, note, priority_word, rank_word, status_word, type_word};
 use crate::AppState;
 use crate::person::Person;
 use crate::search::Search;
@@ -99,6 +101,10 @@ struct BoardPage {
     rows_left: usize,
     graph: Option<Graph>,
     graph_left: usize,
+    /// Who is there, on a board with nothing on it yet.
+    team: Vec<Member>,
+    /// Who can be asked for something first.
+    lead: Option<(String, String)>,
     agents: Vec<String>,
     labels: Vec<String>,
     priorities: Vec<(&'static str, &'static str)>,
@@ -232,6 +238,8 @@ pub(super) async fn board(
         graph: None,
         graph_left: 0,
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
+        team: if total == 0 { team(board, &person) } else { Vec::new() },
+        lead: lead(board),
         labels: labels(board),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
         types: TaskType::ALL.iter().map(|t| (t.as_str(), type_word(*t, language))).collect(),
@@ -260,6 +268,37 @@ pub(super) async fn board(
         }
     }
     page(&shown)
+}
+
+/// An agent, as an empty board introduces it.
+#[derive(Debug)]
+struct Member {
+    id: String,
+    name: String,
+    rank: &'static str,
+    role: String,
+}
+
+fn team(board: &Board, person: &Person) -> Vec<Member> {
+    let member = |agent: &board::Agent| Member {
+        id: agent.id().to_string(),
+        name: agent.spec.name.clone(),
+        rank: rank_word(agent.spec.hierarchy, person),
+        role: agent.spec.role.clone(),
+    };
+    let active = || board.agents.values().filter(|agent| agent.active);
+    let managers = active().filter(|agent| agent.spec.hierarchy == Hierarchy::Manager);
+    let workers = active().filter(|agent| agent.spec.hierarchy == Hierarchy::Worker);
+    managers.chain(workers).map(|agent| member(agent)).collect()
+}
+
+/// The manager at the top that can be talked to.
+fn lead(board: &Board) -> Option<(String, String)> {
+    let leads = |agent: &&Arc<board::Agent>| {
+        let spec = &agent.spec;
+        agent.active && spec.hierarchy == Hierarchy::Manager && spec.mode == Mode::Guided && spec.parent.is_none()
+    };
+    board.agents.values().find(leads).map(|agent| (agent.id().to_string(), agent.spec.name.clone()))
 }
 
 /// The labels that are in use, for the filter.

@@ -93,6 +93,14 @@ impl Layout {
         self.person.is_owner()
     }
 
+    /// What leads to a chat with whoever splits work.
+    pub(super) fn ask(&self, name: &str) -> String {
+        match self.language() {
+            Language::En => format!("Ask {name} for something"),
+            Language::Ja => format!("{name} に依頼する"),
+        }
+    }
+
     /// What is asked before agents are stopped: how many that are (L11).
     pub(super) fn stop_question(&self) -> String {
         let agents = self.project.as_ref().map_or(0, |header| header.running);
@@ -114,6 +122,14 @@ impl Layout {
             name: self.t(en, ja).to_owned(),
             key,
             count,
+            counted: match (current, self.language()) {
+                (NavItem::Board, Language::En) => "blocked or failed",
+                (NavItem::Board, Language::Ja) => "ブロック・失敗",
+                (NavItem::Sessions, Language::En) => "running",
+                (NavItem::Sessions, Language::Ja) => "実行中",
+                (_, Language::En) => "waiting to be merged",
+                (_, Language::Ja) => "マージ待ち",
+            },
         };
         vec![
             entry(NavItem::Board, "", "Board", "ボード", "b", header.stuck),
@@ -137,6 +153,8 @@ pub(super) struct NavLink {
     /// Pressed after `g`.
     pub(super) key: &'static str,
     pub(super) count: usize,
+    /// What is counted.
+    pub(super) counted: &'static str,
 }
 
 /// A person who opens a page. One who is not logged in is sent to the login page.

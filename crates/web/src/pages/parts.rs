@@ -3,7 +3,8 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use board::{
-    Board, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, TaskType, Timestamp, Verdict,
+    Board, Hierarchy, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, TaskType, Timestamp,
+    Verdict,
 };
 
 use crate::person::Person;
@@ -124,6 +125,15 @@ pub(super) fn session_word(status: SessionStatus, language: Language) -> &'stati
         (SessionStatus::Running, Language::Ja) => "実行中",
         (SessionStatus::Verifying, Language::Ja) => "検証中",
         (SessionStatus::Ended, Language::Ja) => "終了",
+    }
+}
+
+pub(super) fn rank_word(rank: Hierarchy, person: &Person) -> &'static str {
+    match (rank, person.language) {
+        (Hierarchy::Manager, Language::En) => "manager",
+        (Hierarchy::Worker, Language::En) => "worker",
+        (Hierarchy::Manager, Language::Ja) => "マネージャー",
+        (Hierarchy::Worker, Language::Ja) => "ワーカー",
     }
 }
 

@@ -15,6 +15,7 @@ use super::board::MoveButton;
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
 use super::parts::{Age, Note, StatusChip, TaskLink, VerdictBadge, of_session, party_word, priority_word, type_word};
+use super::prose::{Named, Prose};
 use super::sentence::Sentence;
 use crate::person::Person;
 use crate::task_events::newest_events;
@@ -46,7 +47,7 @@ struct TaskPage {
     sessions: Vec<SessionRow>,
     evidence: Option<Evidence>,
     feedback: Option<String>,
-    notes: Vec<(&'static str, String)>,
+    notes: Vec<(&'static str, Prose)>,
     comments: Vec<CommentRow>,
     may_comment: bool,
     may_revert: bool,
@@ -66,6 +67,7 @@ struct Facts {
     id: TaskId,
     title: String,
     description: String,
+    described: Prose,
     chip: StatusChip,
     status_age: Age,
     held_by: Option<TaskId>,
@@ -83,7 +85,7 @@ struct Facts {
     created: Age,
     attempts: u32,
     left: board::RemainingFuel,
-    claim: Option<(String, String)>,
+    claim: Option<(&'static str, Prose)>,
 }
 
 #[derive(Debug)]
@@ -128,7 +130,7 @@ pub(super) struct CheckRow {
 struct CommentRow {
     seq: Seq,
     by: String,
-    text: String,
+    text: Prose,
     at: Age,
     read: String,
 }
@@ -139,11 +141,11 @@ pub(super) struct MessageRow {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) own: bool,
-    pub(super) content: String,
+    pub(super) content: Prose,
     pub(super) at: Age,
     pub(super) state: &'static str,
-    /// The tasks that were made of it, and whether they wait for the owner to start them.
-    pub(super) tasks: Vec<(TaskLink, bool)>,
+    /// The tasks that were made of it, with the move that one most likely makes now.
+    pub(super) tasks: Vec<(TaskLink, Option<MoveButton>)>,
 }
 
 /// A line of the timeline.
@@ -152,7 +154,7 @@ pub(super) struct Line {
     pub(super) seq: Seq,
     pub(super) at: Age,
     pub(super) tone: &'static str,
-    pub(super) text: String,
+    pub(super) text: Prose,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -206,7 +208,7 @@ pub(super) async fn task(
         sessions: sessions.iter().map(|session| session_row(board, session, now, &person)).collect(),
         evidence: examined.and_then(|session| evidence(session, &person)),
         feedback: task.feedback.as_ref().filter(|_| !task.is_settled()).map(|why| say_rejection(why, language)),
-        notes: context(task, &person),
+        notes: context(board, task, &person),
         comments: task.comments.iter().map(|comment| comment_row(board, task, comment, now, &person)).collect(),
         may_comment: person.is_owner() && admits(&Command::CommentTask { task: id, text: "x".into() }),
         messages: messages(board, id, now, &person),
@@ -257,7 +259,7 @@ fn comment_row(board: &Board, task: &Task, comment: &board::Comment, now: Timest
     CommentRow {
         seq: comment.seq,
         by: party_word(&comment.by, person),
-        text: board::clean(&comment.text),
+        text: Named { board, person }.markdown(&comment.text),
         at: Age { at: comment.at, now, language: person.language },
         read,
     }
@@ -265,11 +267,13 @@ fn comment_row(board: &Board, task: &Task, comment: &board::Comment, now: Timest
 
 fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
     let detail = TaskDetail::of(board, task);
+    let named = Named { board, person };
     let age = |at| Age { at, now, language: person.language };
     Facts {
         id: task.id,
         title: task.title.clone(),
         description: board::clean(&task.description),
+        described: named.markdown(&task.description),
         chip: StatusChip { status: task.status, language: person.language },
         status_age: age(task.status_at),
         held_by: detail.held_by.filter(|_| !task.is_settled()),
@@ -287,7 +291,19 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         created: age(task.created_at),
         attempts: task.used.attempts,
         left: detail.left,
-        claim: task.report.as_ref().map(|report| (report.result.to_string(), board::clean(&report.summary))),
+        claim: task
+            .report
+            .as_ref()
+            .map(|report| (outcome_word(report.result, person), named.markdown(&report.summary))),
+    }
+}
+
+/// What an agent says became of its task.
+fn outcome_word(outcome: board::Outcome, person: &Person) -> &'static str {
+    match outcome {
+        board::Outcome::Success => person.say("done", "完了"),
+        board::Outcome::Failed => person.say("failed", "失敗"),
+        board::Outcome::Blocked => person.say("blocked", "ブロック"),
     }
 }
 
@@ -359,15 +375,16 @@ pub(super) fn evidence(session: &Session, person: &Person) -> Option<Evidence> {
 }
 
 /// What agents noted for those after them.
-fn context(task: &Task, person: &Person) -> Vec<(&'static str, String)> {
+fn context(board: &Board, task: &Task, person: &Person) -> Vec<(&'static str, Prose)> {
     let Some(context) = &task.context else { return Vec::new() };
+    let named = Named { board, person };
     let all = [
         (person.say("Progress", "進捗"), &context.progress),
         (person.say("Findings", "判明したこと"), &context.findings),
         (person.say("Blockers", "障害"), &context.blockers),
         (person.say("Next steps", "次のステップ"), &context.next_steps),
     ];
-    all.into_iter().filter_map(|(name, text)| Some((name, board::clean(text.as_ref()?)))).collect()
+    all.into_iter().filter_map(|(name, text)| Some((name, named.markdown(text.as_ref()?)))).collect()
 }
 
 fn messages(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Vec<MessageRow> {
@@ -390,17 +407,17 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
         from: party_word(&message.from, person),
         to: party_word(&message.to, person),
         own: message.from == Party::Owner,
-        content: board::clean(&message.content),
+        content: Named { board, person }.markdown(&message.content),
         at: Age { at: message.at, now, language: person.language },
         state,
-        tasks: message.tasks.iter().filter_map(|id| made_of(board, *id, person)).collect(),
+        tasks: message.tasks.iter().filter_map(|id| made_of(board, *id, now, person)).collect(),
     }
 }
 
-fn made_of(board: &Board, id: TaskId, person: &Person) -> Option<(TaskLink, bool)> {
+fn made_of(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Option<(TaskLink, Option<MoveButton>)> {
     let task = board.tasks.get(&id)?;
-    let startable = person.is_owner() && task.status == Status::Todo && board::can_start(board, task);
-    Some((TaskLink::of(task, person.language), startable))
+    let offer = MoveButton::all(board, person, task, false, now).into_iter().find(MoveButton::is_first);
+    Some((TaskLink::of(task, person.language), offer))
 }
 
 /// The event without what it tells of other tasks.
@@ -429,7 +446,7 @@ pub(super) fn lines(
             Tone::Bad => "bad",
             Tone::Quiet => "quiet",
         },
-        text: said.text,
+        text: Named { board, person }.plain(&said.text),
     };
     let telling = board::Telling { reader: person.reader(), language: person.language, on_page_of };
     event_lines(board, event, telling, |at| at.to_string()).into_iter().map(line).collect()

@@ -3,6 +3,7 @@
 //! These tests are ignored unless they are asked for: `scripts/test` installs the browser where it may
 //! (`scripts/browser`), and runs them then. `SAIHAI_AXE` names axe-core's script.
 
+mod forms;
 mod owner;
 mod screens;
 mod trust;

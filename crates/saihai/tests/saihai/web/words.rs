@@ -110,8 +110,8 @@ async fn the_owner_is_you_and_a_viewer_is_not() {
     assert_eq!(viewer.count(".why button").await, 0);
 
     let owner = log_in(Options::default(), &link_for(&team, &[])).await;
-    owner.goto(&format!("{base}/p/shop/tasks/6")).await;
-    owner.until_text(".why", "every attempt was sent back, the last one for changes outside of its scope").await;
+    owner.goto(&format!("{base}/p/shop/tasks/2")).await;
+    owner.until_text(".why", "Failed: it ended with exit code 3.").await;
     owner.until_text(".why", "You may retry it").await;
     owner.goto(&format!("{base}/p/shop/tasks/1")).await;
     owner.until("document.querySelector('#link.live')", "the page is live").await;

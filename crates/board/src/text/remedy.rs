@@ -161,7 +161,11 @@ mod tests {
     #[test]
     fn one_remedy_has_two_renderings() {
         let unblock = Remedy::Move { name: Move::Unblock, task: TaskId(1) };
-        let said = phrase("Blocked: {0} ({!0}).", "{0}（{!0}）。").tell(Language::En, &[&"{!0}"], &[unblock.clone()]);
+        let said = phrase("Blocked: {0} ({!0}).", "{0}（{!0}）。").tell(
+            Language::En,
+            &[&"{!0}"],
+            std::slice::from_ref(&unblock),
+        );
         assert_eq!(said.to_string(), "Blocked: {!0} (`saihai task unblock tsk_1`).");
         let text = |text: &str| Piece::Text(text.to_owned());
         assert_eq!(said.pieces, [text("Blocked: {!0} ("), Piece::Remedy(unblock), text(").")]);

@@ -13,9 +13,10 @@ use serde::Deserialize;
 
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page};
-use super::parts::{Note, StatusChip, move_word, note, priority_word, rank_word, status_word, type_word};
+use super::parts::{Note, StatusChip, note, priority_word, rank_word, status_word, type_word};
 use crate::AppState;
 use crate::person::Person;
+use crate::remedies::move_word;
 use crate::search::Search;
 
 /// Cards of a column, or rows of a tree, that are shown before one asks for more.

@@ -27,7 +27,6 @@ use axum::routing::get;
 use http::{HeaderMap, StatusCode};
 
 use self::layout::ErrorPage;
-pub(super) use self::parts::move_word;
 use super::AppState;
 use super::person::language_of;
 use super::problem::Problem;

@@ -142,37 +142,6 @@ pub(super) fn party_word(party: &Party, person: &Person) -> String {
     board::say_party(party, person.reader(), person.language)
 }
 
-/// The name of a move, as its button says it.
-pub(crate) fn move_word(name: board::lifecycle::Move, language: Language) -> &'static str {
-    use board::lifecycle::Move;
-    match (name, language) {
-        (Move::Create, Language::En) => "Create",
-        (Move::Queue, Language::En) => "To do",
-        (Move::Shelve, Language::En) => "Back to backlog",
-        (Move::Start, Language::En) => "Start",
-        (Move::Unstart | Move::Requeue, Language::En) => "Put back",
-        (Move::Block, Language::En) => "Block",
-        (Move::Unblock, Language::En) => "Unblock",
-        (Move::Finish, Language::En) => "Mark done",
-        (Move::Fail, Language::En) => "Fail",
-        (Move::Retry, Language::En) => "Retry",
-        (Move::Cancel, Language::En) => "Cancel",
-        (Move::Reopen, Language::En) => "Reopen",
-        (Move::Create, Language::Ja) => "作成",
-        (Move::Queue, Language::Ja) => "待機へ",
-        (Move::Shelve, Language::Ja) => "バックログへ",
-        (Move::Start, Language::Ja) => "開始",
-        (Move::Unstart | Move::Requeue, Language::Ja) => "開始を取り消す",
-        (Move::Block, Language::Ja) => "ブロック",
-        (Move::Unblock, Language::Ja) => "ブロック解除",
-        (Move::Finish, Language::Ja) => "完了にする",
-        (Move::Fail, Language::Ja) => "失敗",
-        (Move::Retry, Language::Ja) => "再試行",
-        (Move::Cancel, Language::Ja) => "中止",
-        (Move::Reopen, Language::Ja) => "再開",
-    }
-}
-
 /// A task by its id and title, with its status.
 #[derive(Clone, Debug)]
 pub(super) struct TaskLink {

@@ -45,6 +45,12 @@ async fn a_new_task_is_shown_started_and_made_to_wait() {
     browser.click("#new-task [name=start]").await;
     browser.until_text("#notice", "Created and started").await;
     browser.until_text(".column[data-status=in_progress]", "At once").await;
+    // Enter makes it, and starts nothing.
+    browser.press("n").await;
+    browser.eval("document.querySelector('#new-task [name=assignee]').value = 'solo'").await;
+    browser.type_into("#new-task [name=title]", "By Enter").await;
+    browser.press("Enter").await;
+    browser.until_text(".column[data-status=todo]", "By Enter").await;
     // What cannot start is made all the same, and it is said why.
     browser.press("n").await;
     browser.type_into("#new-task [name=title]", "For nobody").await;

@@ -51,6 +51,7 @@ mod text_limits;
 mod time;
 mod tool;
 mod transcript;
+mod undo;
 mod verdict;
 mod waiting;
 mod why;
@@ -111,13 +112,15 @@ pub use task::{
     RightOfWay, Status, StatusFilter, Task, TaskType, Used, Watermarks, slug,
 };
 pub use text::{
-    Audience, DecisionText, EventLine, Tone, clean, event_lines, instruction, one_line, replies, say_budget,
-    say_decision, say_judge_changes, say_money, say_move_reason, say_reason, say_rejection, say_runner_state, say_span,
-    say_spent, say_tokens, say_waiting, say_why,
+    Audience, DecisionText, EventLine, Piece, Reader, Remedy, Said, Telling, Tone, clean, event_lines, instruction,
+    one_line, replies, say_budget, say_decision, say_end, say_judge_changes, say_money, say_move_reason, say_outcome,
+    say_party, say_reason, say_rejection, say_runner_state, say_span, say_spent, say_tokens, say_waiting, say_why,
+    tell_why,
 };
 pub use time::{Span, Timestamp};
 pub use tool::Tool;
-pub use transcript::{FileEdit, OutputKind, OutputName, Said, ToolOutcome, ToolUse, TranscriptEntry};
+pub use transcript::{FileEdit, OutputKind, OutputName, ToolOutcome, ToolUse, TranscriptEntry, TranscriptEvent};
+pub use undo::undo;
 pub use verdict::{BadEnd, Children, Evidence, Policy, judge, judge_by_hand};
 pub use why::{Line, Why, why};
 pub use words::UnknownWord;

@@ -13,13 +13,13 @@ pub struct TranscriptEntry {
     pub at: Timestamp,
     /// Where the line that says it begins in the session's output.
     pub position: u64,
-    pub said: Said,
+    pub said: TranscriptEvent,
 }
 
 /// What an entry says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Said {
+pub enum TranscriptEvent {
     /// The client has begun.
     Started {
         model: Option<String>,
@@ -109,12 +109,13 @@ impl TranscriptEntry {
         let last_line =
             |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned();
         match &self.said {
-            Said::Started { model } => model.clone().unwrap_or_default(),
-            Said::Text { text, .. } | Said::Thinking { text } | Said::Error { text } | Said::Output { text } => {
-                last_line(text)
-            }
-            Said::ToolCall { tool } | Said::ToolResult { tool, .. } => tool.title(),
-            Said::Finished { text, .. } => last_line(text),
+            TranscriptEvent::Started { model } => model.clone().unwrap_or_default(),
+            TranscriptEvent::Text { text, .. }
+            | TranscriptEvent::Thinking { text }
+            | TranscriptEvent::Error { text }
+            | TranscriptEvent::Output { text } => last_line(text),
+            TranscriptEvent::ToolCall { tool } | TranscriptEvent::ToolResult { tool, .. } => tool.title(),
+            TranscriptEvent::Finished { text, .. } => last_line(text),
         }
     }
 }
@@ -169,7 +170,7 @@ impl<'de> Deserialize<'de> for OutputName {
 
 #[cfg(test)]
 mod tests {
-    use super::{OutputName, Said, ToolOutcome, ToolUse, TranscriptEntry};
+    use super::{OutputName, ToolOutcome, ToolUse, TranscriptEntry, TranscriptEvent};
     use crate::{SessionId, Timestamp};
 
     /// W8: one line says what an agent does.
@@ -177,15 +178,15 @@ mod tests {
     fn an_entry_is_summed_up_in_one_line() {
         let tool = ToolUse { name: "Bash".into(), about: "npm test\n&& true".into(), ..ToolUse::default() };
         let entry = |said| TranscriptEntry { at: Timestamp(1), position: 0, said };
-        let text = Said::Text { text: "First.\n\nThen this.\n".into(), continues: false };
+        let text = TranscriptEvent::Text { text: "First.\n\nThen this.\n".into(), continues: false };
         assert_eq!(entry(text).summary(), "Then this.");
-        assert_eq!(entry(Said::ToolCall { tool }).summary(), "Bash: npm test && true");
+        assert_eq!(entry(TranscriptEvent::ToolCall { tool }).summary(), "Bash: npm test && true");
     }
 
     /// W8: what is written is read again, and what a newer program adds is passed over.
     #[test]
     fn entries_are_lines_of_json() {
-        let result = Said::ToolResult {
+        let result = TranscriptEvent::ToolResult {
             tool: ToolUse { call: "1".into(), name: "Read".into(), ..ToolUse::default() },
             outcome: ToolOutcome::Failed,
             output: "no such file".into(),

@@ -103,7 +103,8 @@ pub(crate) async fn print_events(
         for (seq, event) in events.read_new().await {
             match format {
                 Format::Text => {
-                    let lines = board::event_lines(&board, &event, language, local_time);
+                    let telling = board::Telling { reader: board::Reader::Owner, language, on_page_of: None };
+                    let lines = board::event_lines(&board, &event, telling, local_time);
                     lines.iter().for_each(|line| writer.write(printer.line(event.at, line)));
                 }
                 Format::Json => writer.write(json!(wire::Event::of(seq, &event)).to_string()),

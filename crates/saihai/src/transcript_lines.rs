@@ -1,6 +1,6 @@
 //! How is a session's conversation printed (W8)?
 
-use board::{Said, ToolOutcome, TranscriptEntry};
+use board::{ToolOutcome, TranscriptEntry, TranscriptEvent};
 
 use crate::context::say_in;
 use crate::show::{clean, local_time};
@@ -23,21 +23,21 @@ pub(crate) fn line(entry: &TranscriptEntry, language: board::Language) -> String
     };
     let took = |duration: Option<i64>| duration.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0)).unwrap_or_default();
     let said = match &entry.said {
-        Said::Started { model } => {
+        TranscriptEvent::Started { model } => {
             let model = model.as_deref().unwrap_or_default();
             say_in(language, format!("started {model}"), format!("開始 {model}"))
         }
-        Said::Text { text, .. } => text.trim_end().to_owned(),
-        Said::Thinking { text } => format!("{} {}", say_in(language, "thinks:", "思考:"), text.trim_end()),
-        Said::ToolCall { tool } => {
+        TranscriptEvent::Text { text, .. } => text.trim_end().to_owned(),
+        TranscriptEvent::Thinking { text } => format!("{} {}", say_in(language, "thinks:", "思考:"), text.trim_end()),
+        TranscriptEvent::ToolCall { tool } => {
             let edits = tool.edits.iter().map(|edit| format!("\n{}\n{}", edit.file, beginning(&edit.diff)));
             format!("→ {}{}", tool.title(), edits.collect::<String>())
         }
-        Said::ToolResult { tool, outcome, output, duration_ms } => {
+        TranscriptEvent::ToolResult { tool, outcome, output, duration_ms } => {
             let head = format!("← {}{}{}", tool.title(), mark(*outcome), took(*duration_ms));
             if output.trim().is_empty() { head } else { format!("{head}\n{}", beginning(output)) }
         }
-        Said::Finished { outcome, text, usage, duration_ms } => {
+        TranscriptEvent::Finished { outcome, text, usage, duration_ms } => {
             let tokens = usage.map(|usage| format!(" {} → {}", usage.input_tokens, usage.output_tokens));
             let cost = usage.and_then(|usage| usage.cost_micros).map(|micros| format!(" ${:.2}", micros as f64 / 1e6));
             let numbers = [tokens, cost].into_iter().flatten().collect::<String>();
@@ -46,8 +46,8 @@ pub(crate) fn line(entry: &TranscriptEntry, language: board::Language) -> String
                 .trim_end()
                 .to_owned()
         }
-        Said::Error { text } => format!("{} {}", say_in(language, "error:", "エラー:"), text.trim_end()),
-        Said::Output { text } => text.clone(),
+        TranscriptEvent::Error { text } => format!("{} {}", say_in(language, "error:", "エラー:"), text.trim_end()),
+        TranscriptEvent::Output { text } => text.clone(),
     };
     format!("{at}  {}", clean(&said).replace('\n', "\n          "))
 }

@@ -9,7 +9,7 @@ const columns = () => document.querySelectorAll(".column[data-status]");
 function begin(event) {
   card = event.target.closest?.(".card[data-moves]");
   if (!card) return;
-  moves = new Map(card.dataset.moves.split(" ").map((text) => text.split(":")).map(([name, to, reason]) => [to, { name, reason }]));
+  moves = new Map(card.dataset.moves.split(" ").map((text) => text.split(":")).map(([name, to, reason, later]) => [to, { name, reason, later }]));
   event.dataTransfer.effectAllowed = "move";
   event.dataTransfer.setData("text/plain", card.dataset.task);
   card.classList.add("dragged");
@@ -37,8 +37,8 @@ document.addEventListener("drop", (event) => {
   const column = card && under(event);
   if (!column) return;
   event.preventDefault();
-  const { name, reason } = moves.get(column.dataset.status);
+  const { name, reason, later } = moves.get(column.dataset.status);
   const button = card.querySelector(`[data-move="${name}"]`);
-  move(card.dataset.task, name, button?.textContent.trim() ?? name, Boolean(reason));
+  move(card.dataset.task, name, button?.textContent.trim() ?? name, Boolean(reason), Boolean(later));
   end();
 });

@@ -1,5 +1,7 @@
 // Does what forms and buttons say, through the API, and says why when it is refused.
-import { refresh } from "./live.js";
+import { forget, keep, reasonOf } from "./drafts.js";
+import { expect, refresh } from "./live.js";
+import { tell, toast } from "./notice.js";
 
 const project = document.body.dataset.project;
 const csrf = document.querySelector("meta[name=csrf]")?.content ?? "";
@@ -12,38 +14,51 @@ export async function ask(method, url, body) {
     const answer = text ? JSON.parse(text) : {};
     return response.ok ? { answer } : { refused: `${answer.detail ?? response.statusText} ${answer.hint ?? ""}`.trim() };
   } catch {
-    return { refused: document.getElementById("link")?.dataset.lost ?? "…" };
+    return { refused: document.getElementById("link")?.dataset.undone ?? "…" };
   }
 }
 
-let shown;
-export function toast(text) {
-  const toast = document.getElementById("toast");
-  toast.textContent = text;
-  toast.hidden = false;
-  clearTimeout(shown);
-  shown = setTimeout(() => (toast.hidden = true), 10_000);
+// Does what a notice offers, or a button says, and tells of it.
+async function perform({ method, url, body }) {
+  const { answer, refused } = await ask(method, url, body);
+  if (refused) toast(refused);
+  else told(answer);
+  refresh();
+  return !refused;
 }
-document.getElementById("toast")?.addEventListener("click", (event) => (event.currentTarget.hidden = true));
+
+function told(answer) {
+  if (!answer.notice) return;
+  if (answer.notice.link?.created) expect(answer.notice.link.created);
+  tell(answer.notice, perform);
+}
+
+// Tasks that are being moved: who presses twice means it once.
+const moving = new Set();
 
 // Moves a task; asks for the reason first, where one is needed.
-export async function move(task, name, word, needsReason) {
+export async function move(task, name, word, needsReason, later) {
+  if (moving.has(task)) return;
   let reason;
   if (needsReason) {
-    reason = await askReason(task, word);
+    reason = await askReason(task, name, word);
     if (!reason) return;
   }
-  const { refused } = await ask("POST", `/api/v1/projects/${project}/tasks/${task}/${name}`, reason ? { reason } : {});
-  if (refused) toast(refused);
-  refresh();
+  moving.add(task);
+  const body = { ...(reason && { reason }), ...(later && { later }) };
+  const done = await perform({ method: "POST", url: `/api/v1/projects/${project}/tasks/${task}/${name}`, body });
+  moving.delete(task);
+  if (done) keep(reasonOf(task, name), "");
 }
 
-export function askReason(task, word) {
+export function askReason(task, name, word) {
   const dialog = document.getElementById("reason");
   const title = dialog.querySelector("h2");
   title.textContent = title.dataset.template.replace("{task}", task).replace("{move}", word);
   const field = dialog.querySelector("textarea");
-  field.value = "";
+  const draft = reasonOf(task, name);
+  field.value = sessionStorage.getItem(draft) ?? "";
+  field.oninput = () => keep(draft, field.value);
   dialog.returnValue = "";
   dialog.showModal();
   field.focus();
@@ -54,15 +69,33 @@ export function askReason(task, word) {
     field.reportValidity();
   };
   dialog.querySelector("form").onsubmit = filled;
+  return answered(dialog, () => field.value.trim());
+}
+
+// Asks before something that cannot be taken back.
+function confirmed(question) {
+  const dialog = document.getElementById("confirm");
+  dialog.querySelector("p").textContent = question;
+  dialog.returnValue = "";
+  dialog.showModal();
+  return answered(dialog, () => true);
+}
+
+function answered(dialog, answer) {
   return new Promise((done) => {
-    dialog.addEventListener("close", () => done(dialog.returnValue === "do" ? field.value.trim() : ""), { once: true });
+    dialog.addEventListener("close", () => done(dialog.returnValue === "do" ? answer() : undefined), { once: true });
   });
 }
 
-function content(form) {
+function content(form, submitter) {
   const body = {};
   for (const field of form.elements) {
     if (!field.name) continue;
+    if (field.tagName === "BUTTON") {
+      // A button with a name says yes to it.
+      if (field === submitter) body[field.name] = true;
+      continue;
+    }
     const text = field.value.trim();
     if (field.dataset.list !== undefined) body[field.name] = text.split(/[,\s]+/u).filter(Boolean);
     else if (field.dataset.null !== undefined) body[field.name] = text || null;
@@ -73,18 +106,16 @@ function content(form) {
   return body;
 }
 
-async function submit(form) {
+async function submit(form, submitter) {
   // Who presses twice means it once.
   if (form.busy) return;
   form.busy = true;
+  if (form.dataset.confirm && !(await confirmed(form.dataset.confirm))) return void (form.busy = false);
   const [method, url] = form.dataset.api.split(" ");
   const output = form.querySelector("output.refusal");
-  const buttons = [...form.querySelectorAll("button")];
-  buttons.forEach((button) => (button.disabled = true));
   const sent = new Map([...form.elements].map((field) => [field, field.value]));
-  const { answer, refused } = await ask(method, url, content(form));
+  const { answer, refused } = await ask(method, url, content(form, submitter));
   form.busy = false;
-  buttons.forEach((button) => (button.disabled = false));
   if (output) {
     output.textContent = refused ?? "";
     output.hidden = !refused;
@@ -93,6 +124,8 @@ async function submit(form) {
     if (form.dataset.atChange !== undefined) form.reset();
     return;
   }
+  forget(form);
+  told(answer);
   const then = form.dataset.then;
   if (then?.startsWith("/")) return location.assign(then);
   if (form.dataset.shows) showSecret(form, answer[form.dataset.shows]);
@@ -123,14 +156,31 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.api) {
     event.preventDefault();
-    submit(form);
+    submit(form, event.submitter);
   }
+  if (form.dataset.filter !== undefined) {
+    event.preventDefault();
+    filter(form);
+  }
+});
+
+// Shows what is looked for, under an address of its own, without leaving the page.
+function filter(form) {
+  const said = [...new FormData(form)].filter(([, text]) => text);
+  history.replaceState(null, "", said.length ? `?${new URLSearchParams(said)}` : location.pathname);
+  refresh();
+}
+
+let searching;
+document.addEventListener("input", ({ target }) => {
+  if (target.form?.dataset.filter === undefined) return;
+  clearTimeout(searching);
+  searching = setTimeout(filter, target.type === "search" ? 150 : 0, target.form);
 });
 
 document.addEventListener("change", (event) => {
   const form = event.target.form;
   if (form?.dataset.atChange !== undefined) submit(form);
-  if (form?.dataset.filter !== undefined) form.requestSubmit();
   if (form?.dataset.language !== undefined) {
     document.cookie = `saihai_language=${event.target.value}; path=/; max-age=31536000; samesite=strict`;
     location.reload();
@@ -153,7 +203,7 @@ document.addEventListener("click", (event) => {
   const button = target.closest("[data-move]");
   if (button) {
     button.closest("details")?.removeAttribute("open");
-    move(button.dataset.task, button.dataset.move, button.textContent.trim(), button.dataset.reason !== undefined);
+    move(button.dataset.task, button.dataset.move, button.textContent.trim(), button.dataset.reason !== undefined, button.dataset.later !== undefined);
   }
   // A menu closes when something else is clicked.
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.open = false;

@@ -3,6 +3,7 @@ import { fold } from "./columns.js";
 import { open } from "./forms.js";
 import { boxAtFocus, pick } from "./selection.js";
 import { branch, turn } from "./tree.js";
+import { undo } from "./notice.js";
 
 let leader = 0;
 
@@ -34,10 +35,30 @@ function menu() {
   found.querySelector("button").focus();
 }
 
+// The next or the previous one of a menu, and round.
+function inMenu(event) {
+  const found = document.activeElement.closest("details.menu");
+  const at = { ArrowDown: 1, ArrowUp: -1, Home: 0, End: 0 }[event.key];
+  if (!found || at === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  found.open = true;
+  const all = [...found.querySelectorAll(".sheet button, .sheet a")];
+  const now = all.indexOf(document.activeElement);
+  const next = event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : now < 0 && at < 0 ? all.length - 1 : now + at;
+  all[(next + all.length) % all.length]?.focus();
+}
+
+// Only what works on this page is listed.
+function list() {
+  for (const row of document.querySelectorAll("#keys [data-needs]")) row.hidden = !document.querySelector(row.dataset.needs);
+  open("keys");
+}
+
 const keys = {
   "/": () => document.querySelector("input[type=search]")?.focus(),
   n: () => open("new-task"),
-  "?": () => open("keys"),
+  u: undo,
+  "?": list,
   j: () => step(1),
   k: () => step(-1),
   h: () => across(-1),
@@ -49,6 +70,8 @@ const keys = {
   g: () => (leader = Date.now()),
 };
 
+document.addEventListener("keydown", inMenu);
+document.addEventListener("click", ({ target }) => target.closest("[data-lists-keys]") && list());
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.key === "Escape") {

@@ -1,4 +1,6 @@
 // Keeps the page up with the board: whatever happens anywhere, it is fetched again and put in place.
+import { restore } from "./drafts.js";
+import { guarded } from "./guard.js";
 import { morph } from "./morph.js";
 import { ages } from "./time.js";
 
@@ -96,12 +98,35 @@ function show(page) {
   morph(document.querySelector("header.bar"), keepLink(page.querySelector("header.bar")));
   ages(next);
   const held = document.activeElement.closest("[data-key]")?.dataset.key;
-  morph(document.getElementById("main"), next);
-  // What somebody was at may stand elsewhere now.
-  if (held && document.activeElement === document.body) {
-    document.querySelector(`main [data-key="${CSS.escape(held)}"] a`)?.focus({ preventScroll: true });
-  }
+  const group = document.activeElement.closest("[tabindex='-1']");
+  guarded(() => morph(document.getElementById("main"), next));
+  if (document.activeElement === document.body) refocus(held, group);
+  restore();
+  present();
   bottoms.forEach(toBottom);
+}
+
+// What somebody was at may stand elsewhere now, or be gone. The focus goes to no control that does something.
+function refocus(held, group) {
+  const card = held && document.querySelector(`main [data-key="${CSS.escape(held)}"] a`);
+  if (card) card.focus({ preventScroll: true });
+  else if (group?.isConnected) group.focus({ preventScroll: true });
+}
+
+let created;
+
+// Shows what was just made, as soon as it is there.
+export function expect(id) {
+  created = id;
+}
+
+function present() {
+  const card = created && document.querySelector(`main .card[data-task="${CSS.escape(created)}"]`);
+  if (!card) return;
+  created = undefined;
+  card.classList.add("fresh");
+  card.querySelector("a.title").focus({ preventScroll: true });
+  card.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 // The state of the connection is this script's to tell.

@@ -5,8 +5,22 @@
 const placed = "style";
 const kept = { BUTTON: ["disabled"], DETAILS: ["open"], DIALOG: ["open"], OPTION: [], INPUT: ["value", "checked"], TEXTAREA: [], SELECT: [] };
 
+// What tells a control from others of its kind, where it has no key: it never turns into another.
+const own = {
+  A: ["href"],
+  BUTTON: ["data-move", "data-task", "data-opens", "name", "value"],
+  FORM: ["data-api", "action"],
+  INPUT: ["name", "type"],
+  SELECT: ["name"],
+  TEXTAREA: ["name"],
+};
+
 const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.key || "" : "");
-const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+const sameControl = (a, b) => keyOf(a) || (own[a.nodeName] ?? []).every((name) => a.getAttribute(name) === b.getAttribute(name));
+const alike = (a, b) =>
+  a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.nodeType !== 1 || (keyOf(a) === keyOf(b) && sameControl(a, b)));
+// A dialog that somebody writes in outlives what it was opened from.
+const stays = (node) => node.nodeName === "DIALOG" && node.open;
 
 export function morph(from, to) {
   if (from.isEqualNode(to)) return;
@@ -52,29 +66,65 @@ function input(from, to) {
 }
 
 function children(from, to) {
-  const byKey = new Map();
-  for (const node of from.childNodes) {
-    const key = keyOf(node);
-    if (key) byKey.set(key, node);
-  }
+  const byKey = dropVanished(from, to);
   let at = from.firstChild;
   for (const wanted of [...to.childNodes]) {
     const key = keyOf(wanted);
-    let found = key ? byKey.get(key) : at;
+    let found = key ? byKey.get(key) : ahead(at, wanted);
     if (found && !alike(found, wanted)) found = undefined;
     if (!found) {
       from.insertBefore(document.importNode(wanted, true), at);
       continue;
     }
+    at = skipText(at, found);
     if (found === at) at = at.nextSibling;
-    else from.insertBefore(found, at);
+    else place(from, found, at);
     if (found.nodeType === 1) morph(found, wanted);
     else if (found.nodeValue !== wanted.nodeValue) found.nodeValue = wanted.nodeValue;
   }
   while (at) {
     const next = at.nextSibling;
-    // A dialog that somebody writes in outlives what it was opened from.
-    if (!(at.nodeName === "DIALOG" && at.open)) at.remove();
+    if (!stays(at)) at.remove();
     at = next;
   }
+}
+
+// What is gone goes first, so that what stays need not be moved: an element that is moved may lose the focus.
+function dropVanished(from, to) {
+  const wanted = new Set();
+  for (const node of to.childNodes) if (keyOf(node)) wanted.add(keyOf(node));
+  const byKey = new Map();
+  for (const node of [...from.childNodes]) {
+    const key = keyOf(node);
+    if (!key) continue;
+    if (wanted.has(key)) byKey.set(key, node);
+    else if (!stays(node)) node.remove();
+  }
+  return byKey;
+}
+
+// The next one that is alike: what stands before it is not made into it.
+function ahead(at, wanted) {
+  if (wanted.nodeType !== 1) return at;
+  let node = at;
+  while (node && !alike(node, wanted)) node = node.nextSibling;
+  return node ?? undefined;
+}
+
+// Leaves out the text before an element that stays.
+function skipText(at, found) {
+  let node = at;
+  while (node && node !== found && node.nodeType !== 1) node = node.nextSibling;
+  if (node !== found) return at;
+  while (at !== found) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+  return at;
+}
+
+function place(from, node, at) {
+  if (from.moveBefore) from.moveBefore(node, at);
+  else from.insertBefore(node, at);
 }

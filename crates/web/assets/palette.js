@@ -37,7 +37,7 @@ function movesHere() {
     kind: "act",
     text: `${textContent.trim()}: ${title}`,
     id: dataset.task,
-    run: () => move(dataset.task, dataset.move, textContent.trim(), dataset.reason !== undefined),
+    run: () => move(dataset.task, dataset.move, textContent.trim(), dataset.reason !== undefined, dataset.later !== undefined),
   }));
 }
 

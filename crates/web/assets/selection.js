@@ -1,7 +1,7 @@
 // Does one thing with several tasks: they are picked on the board or in the tree, and each is asked for by itself.
 import { ask, askReason } from "./forms.js";
 import { refresh } from "./live.js";
-import { notify } from "./notify.js";
+import { tell } from "./notice.js";
 
 const bar = document.getElementById("picked");
 const tasks = () => `/api/v1/projects/${document.body.dataset.project}/tasks`;
@@ -53,7 +53,7 @@ async function forEach(ids, request) {
   }
   busy = false;
   const said = bar.dataset.done.replace("{n}", ids.length - refusals.length).replace("{all}", ids.length);
-  notify([said, ...new Set(refusals)].join(" "));
+  tell({ said: [said, ...new Set(refusals)].join(" ") });
   clear();
   refresh();
 }
@@ -66,7 +66,7 @@ async function withLabel(id, label) {
 
 async function move(name, word, needsReason) {
   const ids = picked();
-  const reason = needsReason ? await askReason(bar.dataset.count.replace("{n}", ids.length), word) : undefined;
+  const reason = needsReason ? await askReason(bar.dataset.count.replace("{n}", ids.length), name, word) : undefined;
   if (needsReason && !reason) return;
   await forEach(ids, (id) => ask("POST", `${tasks()}/${id}/${name}`, reason ? { reason } : {}));
 }

@@ -5,7 +5,7 @@ const japanese = document.documentElement.lang === "ja";
 function said(seconds) {
   const [size, , unit, ja] = units.find(([, least]) => seconds >= least);
   const count = Math.floor(seconds / size);
-  return japanese ? `${count}${ja}` : `${count} ${unit}`;
+  return `${count} ${japanese ? ja : unit}`;
 }
 
 // The server's clock is the one that counts.
@@ -13,7 +13,7 @@ let ahead = 0;
 const served = document.querySelector("time[data-age]");
 if (served) {
   const [number, unit] = served.textContent.split(" ");
-  const size = units.find(([, , name]) => name === unit)?.[0] ?? 1;
+  const size = units.find(([, , name, ja]) => name === unit || ja === unit)?.[0] ?? 1;
   const age = (Date.now() - Date.parse(served.dateTime)) / 1000;
   const off = age - Number(number) * size;
   // Less than what rounding explains is no difference of clocks.

@@ -112,8 +112,8 @@ impl AppState {
             }
         };
         let hint = match language {
-            Language::En => "Get a new one with `saihai login`.",
-            Language::Ja => "`saihai login` で新しいリンクを作れます。",
+            Language::En => "Ask for a new one: the settings of whoever is logged in make it.",
+            Language::Ja => "ログイン中のユーザーの設定ページで新しいリンクを作れます。",
         };
         Problem::new(status, board::Code::NotAuthenticated.as_str(), detail, hint)
     }

@@ -1,7 +1,7 @@
 //! Who looks? A person, by a token: a browser's in a cookie, or one that a program shows.
 
 use axum::extract::FromRequestParts;
-use board::{Actor, Language, Refusal, Role, Token, TokenId, TokenUse};
+use board::{Actor, Language, Reader, Refusal, Role, Token, TokenId, TokenUse};
 use control::{ControlError, token_hash};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
@@ -9,6 +9,7 @@ use server::Connection;
 
 use super::AppState;
 use super::problem::Problem;
+use super::remedies::in_words;
 
 /// The browser's token is in a cookie that no script sees. Cookies do not know ports: servers on one machine
 /// are told apart by its name.
@@ -60,12 +61,27 @@ impl Person {
         self.role == Role::Owner
     }
 
-    pub(crate) fn problem(&self, error: &ControlError) -> Problem {
-        Problem::control(error, self.language)
+    pub(crate) fn reader(&self) -> Reader {
+        if self.is_owner() { Reader::Owner } else { Reader::Other }
     }
 
+    pub(crate) fn problem(&self, error: &ControlError) -> Problem {
+        match error {
+            ControlError::Refused(refusal) => self.refused(refusal),
+            ControlError::Store(_)
+            | ControlError::Unreadable { .. }
+            | ControlError::Random(_)
+            | ControlError::Closed => Problem::control(error, self.language),
+        }
+    }
+
+    /// A program is told of commands, a page of what is on pages.
     pub(crate) fn refused(&self, refusal: &Refusal) -> Problem {
-        Problem::refused(refusal, self.language)
+        let mut problem = Problem::refused(refusal, self.language);
+        if self.used_as == TokenUse::Browser {
+            problem.hint = in_words(&refusal.tell_hint(self.language), self.language);
+        }
+        problem
     }
 
     /// What a viewer is told who wants more than to look: what is wrong, and what to do.
@@ -73,8 +89,8 @@ impl Person {
         (
             self.say("You may look, not change.", "閲覧のみ可能です。変更はできません。"),
             self.say(
-                "Ask the owner for a login of your own: `saihai login`.",
-                "オーナーに `saihai login` のリンクを依頼してください。",
+                "Ask the owner for a login link of your own; the settings make one.",
+                "オーナーにログイン用リンクを依頼してください（設定ページで作成できます）。",
             ),
         )
     }

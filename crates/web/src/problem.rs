@@ -55,9 +55,11 @@ impl Problem {
             | ControlError::Closed => {
                 tracing::error!(%error, "a request failed");
                 let hint = match language {
-                    Language::En => "Nothing was changed. Try again in a moment; `saihai doctor` examines the store.",
+                    Language::En => {
+                        "Nothing was changed. Try again in a moment; where the server runs, its doctor examines the store."
+                    }
                     Language::Ja => {
-                        "何も変わっていません。少し待ってやり直してください。`saihai doctor` で診断できます。"
+                        "何も変わっていません。少し待ってやり直してください。サーバー側で保存先を診断できます。"
                     }
                 };
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", error.to_string(), hint)

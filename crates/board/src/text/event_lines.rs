@@ -1,8 +1,9 @@
 //! What is happening, in a line for people? Made from the events alone, by whatever entry point they came.
 
 use super::instructions::feedback;
-use super::why::{say_move_reason, say_waiting};
-use super::{Phrase, list, phrase};
+use super::reasons::{say_end, say_move_reason, say_outcome};
+use super::why::{say_party, say_waiting};
+use super::{Phrase, Reader, list, phrase};
 use crate::board::Board;
 use crate::event::{Event, EventKind};
 use crate::evidence::{
@@ -11,7 +12,7 @@ use crate::evidence::{
 };
 use crate::examination::{Waiting, waiting};
 use crate::task::{ProposalAnswer, Status};
-use crate::{Language, Party, SessionId, Timestamp};
+use crate::{Language, Party, SessionId, TaskId, Timestamp};
 
 /// How a line is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,19 +29,31 @@ pub struct EventLine {
     pub text: String,
 }
 
+/// To whom, and where, an event is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling {
+    pub reader: Reader,
+    pub language: Language,
+    /// The task on whose own page it is told: its title need not be said there.
+    pub on_page_of: Option<TaskId>,
+}
+
 /// The lines for an event; none for what only keeps the books. `say_time` words a moment in the reader's zone.
 pub fn event_lines(
     board: &Board,
     event: &Event,
-    language: Language,
+    telling: Telling,
     say_time: impl Fn(Timestamp) -> String,
 ) -> Vec<EventLine> {
-    EventFormatter { board, language, at: event.at, say_time: &say_time }.lines(event)
+    let Telling { reader, language, on_page_of } = telling;
+    EventFormatter { board, reader, language, on_page_of, at: event.at, say_time: &say_time }.lines(event)
 }
 
 struct EventFormatter<'a> {
     board: &'a Board,
+    reader: Reader,
     language: Language,
+    on_page_of: Option<TaskId>,
     at: Timestamp,
     say_time: &'a dyn Fn(Timestamp) -> String,
 }
@@ -209,7 +222,7 @@ impl EventFormatter<'_> {
         }
     }
 
-    fn moved(&self, id: crate::TaskId, to: Status, by: &Party, reason: Option<&str>) -> Vec<EventLine> {
+    fn moved(&self, id: TaskId, to: Status, by: &Party, reason: Option<&str>) -> Vec<EventLine> {
         let task = self.board.tasks.get(&id);
         let tone = match to {
             _ if task.is_some_and(|task| task.is_step()) => Tone::Quiet,
@@ -219,9 +232,20 @@ impl EventFormatter<'_> {
         };
         let why =
             reason.map(|reason| format!(": {}", one_line(&say_move_reason(reason, self.language)))).unwrap_or_default();
-        let title = task.map(|task| one_line(&task.title)).unwrap_or_default();
-        let said = phrase("{0} {1} by {2}{3}  ({4})", "{0} {1}（{2}）{3}  「{4}」");
-        self.line(tone, said, &[&id, &to, &self.party(by), &why, &title])
+        let title = task.filter(|task| self.on_page_of != Some(task.id)).map(|task| one_line(&task.title));
+        let title = title.map(|title| phrase("  ({0})", "  「{0}」").say(self.language, &[&title])).unwrap_or_default();
+        let said = match (to, by) {
+            (Status::Backlog, _) => phrase("{1} put {0} into the backlog{2}{3}", "{1} が {0} をバックログへ移動{2}{3}"),
+            (Status::Todo, _) => phrase("{1} set {0} to do{2}{3}", "{1} が {0} を待機へ移動{2}{3}"),
+            (Status::InProgress, _) => phrase("{1} started {0}{2}{3}", "{1} が {0} を開始{2}{3}"),
+            (Status::Blocked, _) => phrase("{1} blocked {0}{2}{3}", "{1} が {0} をブロック{2}{3}"),
+            (Status::Cancelled, _) => phrase("{1} cancelled {0}{2}{3}", "{1} が {0} を中止{2}{3}"),
+            (Status::Done, Party::System) => phrase("{0} is done{2}{3}", "{0} が完了{2}{3}"),
+            (Status::Done, _) => phrase("{1} finished {0}{2}{3}", "{1} が {0} を完了{2}{3}"),
+            (Status::Failed, Party::Owner) => phrase("{1} gave {0} up{2}{3}", "{1} が {0} を失敗に{2}{3}"),
+            (Status::Failed, Party::Agent(_) | Party::System) => phrase("{0} has failed{2}{3}", "{0} が失敗{2}{3}"),
+        };
+        self.line(tone, said, &[&id, &self.party(by), &why, &title])
     }
 
     fn ended(&self, session: SessionId, end: &ProcessEnd) -> Vec<EventLine> {
@@ -233,7 +257,7 @@ impl EventFormatter<'_> {
             }
             (EndReason::Signaled, _, signal) => phrase("killed by {0}", "{0} で強制終了")
                 .say(self.language, &[&signal.as_deref().unwrap_or("a signal")]),
-            (reason, ..) => reason.to_string(),
+            (reason, ..) => say_end(reason, self.language),
         };
         let error = end.error.as_ref().map(|error| format!(": {}", one_line(error))).unwrap_or_default();
         let tone = if end.reason == EndReason::Stopped { Tone::Plain } else { Tone::Bad };
@@ -258,7 +282,11 @@ impl EventFormatter<'_> {
         for check in &facts.checks {
             let tone = if check.outcome == CheckOutcome::Pass { Tone::Quiet } else { Tone::Bad };
             let said = phrase("{0} check {1}: {2}", "{0} チェック {1}: {2}");
-            lines.extend(self.line(tone, said, &[&session, &one_line(&check.name), &check.outcome]));
+            lines.extend(self.line(
+                tone,
+                said,
+                &[&session, &one_line(&check.name), &say_outcome(check.outcome, self.language)],
+            ));
         }
         match &facts.merge {
             Merge::Merged { commit } => {
@@ -315,10 +343,7 @@ impl EventFormatter<'_> {
     }
 
     fn party(&self, party: &Party) -> String {
-        match party {
-            Party::Owner => phrase("you", "あなた").say(self.language, &[]),
-            Party::Agent(_) | Party::System => party.to_string(),
-        }
+        say_party(party, self.reader, self.language)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Which next action does a refusal name (M4)?
 
+use super::remedy::{Remedy, Said};
 use super::{Audience, Phrase, phrase};
 use crate::Language;
 use crate::coordination::Reason;
+use crate::lifecycle::Move;
 use crate::refusal::{Refusal, RefusalReason};
+use crate::task::Status;
 
 impl Refusal {
     /// What to do next. Never a destructive command (F27).
@@ -11,8 +14,13 @@ impl Refusal {
         match audience {
             Audience::Agent => for_agents(&self.0).say(language, &[]),
             Audience::Orchestrator => for_orchestrators(&self.0).say(language, &[]),
-            Audience::Person => for_people(&self.0, language),
+            Audience::Person => self.tell_hint(language).to_string(),
         }
+    }
+
+    /// The same for a person, with what can be done about it.
+    pub fn tell_hint(&self, language: Language) -> Said {
+        for_people(&self.0, language)
     }
 }
 
@@ -152,53 +160,41 @@ fn for_agents(because: &RefusalReason) -> Phrase {
     }
 }
 
-fn for_people(because: &RefusalReason, language: Language) -> String {
+/// What a person can do next: with commands in a terminal, with links and buttons on a page.
+fn for_people(because: &RefusalReason, language: Language) -> Said {
     use RefusalReason as B;
-    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| Said::from(phrase.say(language, arguments));
+    let see = |phrase: Phrase, remedy: Remedy| phrase.tell(language, &[], &[remedy]);
     match because {
-        B::NoSuchTask(_) => say(
-            phrase(
-                "See the tasks with `saihai task list --all`.",
-                "`saihai task list --all` でタスクを確認してください。",
-            ),
-            &[],
-        ),
+        B::NoSuchTask(_) => see(phrase("See the tasks: {!0}.", "{!0} でタスクを確認してください。"), Remedy::Tasks),
         B::NoSuchAgent(_)
         | B::AgentInactive(_)
         | B::NotASubordinate { .. }
         | B::WrongRank { .. }
-        | B::NotAssigned { .. } => say(
+        | B::NotAssigned { .. } => see(
             phrase(
-                "See the roster with `saihai agent list`; define agents in .saihai/agents/ and run `saihai agent apply`.",
-                "`saihai agent list` で名簿を確認してください。定義は .saihai/agents/ に書き、`saihai agent apply` で反映します。",
+                "See the roster: {!0}. Agents are defined in .saihai/agents/, and applied from there.",
+                "{!0} で名簿を確認してください。定義は .saihai/agents/ に書き、反映します。",
             ),
-            &[],
+            Remedy::Roster,
         ),
-        B::NoSuchSession(_) | B::StaleSession(_) => say(
-            phrase(
-                "See the sessions with `saihai session list`.",
-                "`saihai session list` でセッションを確認してください。",
-            ),
-            &[],
-        ),
-        B::NoSuchProject(_) => say(
-            phrase(
-                "See the projects with `saihai project list`, or run `saihai init` in a repository.",
-                "`saihai project list` で確認するか、リポジトリで `saihai init` を実行してください。",
-            ),
-            &[],
-        ),
-        B::TokenTaken(_) => say(phrase("Run the command again.", "もう一度実行してください。"), &[]),
-        B::NoSuchToken(_) => {
-            say(phrase("See the tokens with `saihai token list`.", "`saihai token list` で確認してください。"), &[])
+        B::NoSuchSession(_) | B::StaleSession(_) => {
+            see(phrase("See the sessions: {!0}.", "{!0} でセッションを確認してください。"), Remedy::Sessions)
         }
-        B::ProjectTaken(_) => {
-            say(phrase("Choose another name with `--name`.", "`--name` で別の名前を選んでください。"), &[])
-        }
+        B::NoSuchProject(_) => see(
+            phrase(
+                "See the projects: {!0}. A project is made in a git repository.",
+                "{!0} で確認してください。プロジェクトは git リポジトリで作成します。",
+            ),
+            Remedy::Projects,
+        ),
+        B::TokenTaken(_) => say(phrase("Try again.", "もう一度実行してください。"), &[]),
+        B::NoSuchToken(_) => see(phrase("See the tokens: {!0}.", "{!0} で確認してください。"), Remedy::Tokens),
+        B::ProjectTaken(_) => say(phrase("Choose another name.", "別の名前を選んでください。"), &[]),
         B::PathTaken { by, .. } => say(
             phrase(
-                "If it is to be another project, run `saihai project remove {0}` first.",
-                "別のプロジェクトにする場合は、先に `saihai project remove {0}` を実行してください。",
+                "If it is to be another project, remove `{0}` first.",
+                "別のプロジェクトにする場合は、先に `{0}` を削除してください。",
             ),
             &[by],
         ),
@@ -207,9 +203,7 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         | B::TextControls { .. }
         | B::BatchSize { .. }
         | B::NotInBatch { .. }
-        | B::NobodyThere => {
-            say(phrase("Correct the text and run the command again.", "文を直して、もう一度実行してください。"), &[])
-        }
+        | B::NobodyThere => say(phrase("Correct the text and try again.", "文を直して、もう一度試してください。"), &[]),
         B::ManagerNotGuided(_) | B::ManagerMustSplit(_) => say(
             phrase(
                 "Correct the agent in .saihai/agents/ and apply again.",
@@ -232,105 +226,82 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             &[],
         ),
         B::AgentTwice(_) => say(phrase("Give one of them another id.", "どちらかの id を変えてください。"), &[]),
-        B::ReasonNeeded(_) => say(phrase("Add `--reason TEXT`.", "`--reason 理由` を付けてください。"), &[]),
-        B::NotTheMover { task, .. } => say(
+        B::ReasonNeeded(_) => say(phrase("Say why, with a reason.", "理由を付けてください。"), &[]),
+        B::NotTheMover { task, .. } => phrase(
+            "Leave it to them, or insist with {!0} (it is recorded). More: {!1}.",
+            "任せるか、{!0} で強制してください（記録されます）。詳しくは {!1}。",
+        )
+        .tell(language, &[], &[Remedy::Force, Remedy::Explain(*task)]),
+        B::NotMerged { .. } => see(
             phrase(
-                "Leave it to them, or insist with `--force` (it is recorded). `saihai task why {0}` tells more.",
-                "任せるか、`--force` で強制してください（記録されます）。詳しくは `saihai task why {0}`。",
+                "Merge the branch first; or insist with {!0}.",
+                "先にブランチをマージしてください。強制する場合は {!0}。",
             ),
-            &[task],
+            Remedy::Force,
         ),
-        B::NotMerged { task, .. } => say(
+        B::NothingToRevert { task } => see(
             phrase(
-                "Merge the branch first; or insist with `saihai task update {0} --status done --force`.",
-                "先にブランチをマージしてください。強制する場合は `saihai task update {0} --status done --force`。",
+                "See {!0}; what was merged by hand is undone with git.",
+                "{!0} を確認してください。手動でマージした変更は git で取り消します。",
             ),
-            &[task],
+            Remedy::Show(*task),
         ),
-        B::NothingToRevert { task } => say(
-            phrase(
-                "See `saihai task show {0}`; what was merged by hand is undone with `git revert`.",
-                "`saihai task show {0}` を確認してください。手動でマージした変更は `git revert` で取り消します。",
-            ),
-            &[task],
-        ),
-        B::NoOpenProposal { .. } => {
-            say(phrase("See them with `saihai memory proposals`.", "`saihai memory proposals` で確認できます。"), &[])
+        B::NoOpenProposal { .. } => see(phrase("See them: {!0}.", "{!0} で確認できます。"), Remedy::Proposals),
+        B::RevertedBy { by, .. } => {
+            see(phrase("See how it stands: {!0}.", "状況は {!0} で確認してください。"), Remedy::Explain(*by))
         }
-        B::RevertedBy { by, .. } => say(
-            phrase("See how it stands: `saihai task why {0}`.", "状況は `saihai task why {0}` で確認してください。"),
-            &[by],
-        ),
-        B::WorkBeingMerged { task } => say(
+        B::WorkBeingMerged { task } => see(
             phrase(
-                "Try again in a moment; `saihai task why {0}` tells what became of it.",
-                "少し待ってやり直してください。結果は `saihai task why {0}` で分かります。",
+                "Try again in a moment; what became of it: {!0}.",
+                "少し待ってやり直してください。結果は {!0} で分かります。",
             ),
-            &[task],
+            Remedy::Explain(*task),
         ),
-        B::WorkMerged { task } => say(
-            phrase(
-                "Start it, and it is done: `saihai task start {0}`.",
-                "開始すれば完了します: `saihai task start {0}`。",
-            ),
-            &[task],
+        B::WorkMerged { task } => see(
+            phrase("Start it, and it is done: {!0}.", "開始すれば完了します: {!0}。"),
+            Remedy::Move { name: Move::Start, task: *task },
         ),
-        B::AssignedInProgress { task } | B::DependsInProgress { task } => say(
-            phrase(
-                "Set it back first: `saihai task update {0} --status todo`.",
-                "先に戻してください: `saihai task update {0} --status todo`。",
-            ),
-            &[task],
+        B::AssignedInProgress { task } | B::DependsInProgress { task } => see(
+            phrase("Set it back first: {!0}.", "先に戻してください: {!0}。"),
+            Remedy::Move { name: Move::Unstart, task: *task },
         ),
         B::NotReady { task, .. }
         | B::IllegalMove { task, .. }
         | B::AlreadyThere { task, .. }
         | B::NotThatMove { task, .. }
         | B::NotInProgress { task, .. }
-        | B::OwnersBlock { task } => say(
-            phrase(
-                "`saihai task why {0}` tells what must happen and who must do it.",
-                "`saihai task why {0}` で、必要なことと担当者が分かります。",
-            ),
-            &[task],
+        | B::OwnersBlock { task } => see(
+            phrase("What must happen, and who must do it: {!0}.", "{!0} で、必要なことと担当者が分かります。"),
+            Remedy::Explain(*task),
         ),
-        B::Settled { task, .. } => say(
-            phrase(
-                "Reopen it with `saihai task update {0} --status todo` if it is done, or add a new task.",
-                "done なら `saihai task update {0} --status todo` で再開するか、新しいタスクを追加してください。",
-            ),
-            &[task],
+        B::Settled { task, status: Status::Done } => see(
+            phrase("Reopen it ({!0}), or add a new task.", "再開する（{!0}）か、新しいタスクを追加してください。"),
+            Remedy::Move { name: Move::Reopen, task: *task },
         ),
-        B::ParentSettled { parent, .. } => {
-            say(phrase("See `saihai task show {0}`.", "`saihai task show {0}` を確認してください。"), &[parent])
-        }
-        B::CannotHear(_) | B::AgentsDoNotChat(_) => say(
+        B::Settled { .. } => say(phrase("Add a new task.", "新しいタスクを追加してください。"), &[]),
+        B::ParentSettled { parent, .. } => see(phrase("See {!0}.", "{!0} を確認してください。"), Remedy::Show(*parent)),
+        B::CannotHear(_) | B::AgentsDoNotChat(_) => see(
             phrase(
-                "Write about its task, `saihai task comment TASK \u{2026}`: that is in its next prompt.",
-                "タスクについて書いてください: `saihai task comment TASK \u{2026}`。次のプロンプトに入ります。",
+                "Write about its task: {!0}. That is in its next prompt.",
+                "タスクについて書いてください: {!0}。次のプロンプトに入ります。",
             ),
-            &[],
+            Remedy::Comment,
         ),
         B::NotFetched { task } | B::UnreadComments { task } => {
-            say(phrase("See `saihai task show {0}`.", "`saihai task show {0}` を確認してください。"), &[task])
+            see(phrase("See {!0}.", "{!0} を確認してください。"), Remedy::Show(*task))
         }
         B::ChildrenOpen { task, .. } | B::NothingDone { task } => {
-            say(phrase("See them with `saihai task tree {0}`.", "`saihai task tree {0}` で確認してください。"), &[task])
+            see(phrase("See them: {!0}.", "{!0} で確認してください。"), Remedy::ShowParts(*task))
         }
         B::KeyReused { .. } => {
             say(phrase("Use another key for other tasks.", "別のタスクには別のキーを使ってください。"), &[])
         }
-        B::Twin { sibling, .. } => say(
-            phrase("Use that one: `saihai task show {0}`.", "そちらを使ってください: `saihai task show {0}`。"),
-            &[sibling],
-        ),
-        B::Cycle { .. } | B::DependencyCancelled { .. } | B::NotADependency { .. } => say(
-            phrase(
-                "See the dependencies with `saihai task show ID`.",
-                "`saihai task show ID` で依存関係を確認してください。",
-            ),
-            &[],
-        ),
+        B::Twin { sibling, .. } => {
+            see(phrase("Use that one: {!0}.", "そちらを使ってください: {!0}。"), Remedy::Show(*sibling))
+        }
+        B::Cycle { .. } | B::DependencyCancelled { .. } | B::NotADependency { .. } => {
+            see(phrase("See what waits for what: {!0}.", "{!0} で依存関係を確認してください。"), Remedy::Tasks)
+        }
         B::TooManyChildren { limit, unsettled, .. } if unsettled < limit => say(
             phrase(
                 "Add {0} at most, or raise `limits.max_children` in .saihai/config.yaml.",
@@ -362,24 +333,19 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
             &[],
         ),
         B::AlreadyClaimed { session, .. } => {
-            say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
+            see(phrase("See {!0}.", "{!0} を確認してください。"), Remedy::ShowSession(*session))
         }
-        B::VerdictDecides { task } => say(
-            phrase(
-                "Give it back with `saihai task update {0} --status todo`, or cancel it; insist with `--force` if you know better.",
-                "`saihai task update {0} --status todo` で戻すか、取り消してください。確かな場合は `--force` を使ってください。",
-            ),
-            &[task],
-        ),
-        B::DrivenByHand { session } => say(
-            phrase(
-                "End it with `saihai session end {0} --exit-code N`.",
-                "`saihai session end {0} --exit-code N` で終了させてください。",
-            ),
-            &[session],
+        B::VerdictDecides { task } => phrase(
+            "Give it back ({!0}) or cancel it; insist with {!1} if you know better.",
+            "戻す（{!0}）か、取り消してください。確かな場合は {!1} を使ってください。",
+        )
+        .tell(language, &[], &[Remedy::Move { name: Move::Unstart, task: *task }, Remedy::Force]),
+        B::DrivenByHand { session } => see(
+            phrase("Whoever drives it ends it: {!0}.", "始めた人が終了させてください: {!0}。"),
+            Remedy::EndByHand(*session),
         ),
         B::NotDrivenByHand { session } => {
-            say(phrase("See `saihai session show {0}`.", "`saihai session show {0}` を確認してください。"), &[session])
+            see(phrase("See {!0}.", "{!0} を確認してください。"), Remedy::ShowSession(*session))
         }
         B::AgentInUse { .. } => say(
             phrase(
@@ -391,9 +357,7 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         B::StepsCannotSplit { .. }
         | B::StepsDependOnSiblings { .. }
         | B::StepsFollowTheirTask { .. }
-        | B::UnderJudgement { .. } => {
-            say(phrase("See the tree with `saihai task tree`.", "`saihai task tree` で確認してください。"), &[])
-        }
+        | B::UnderJudgement { .. } => see(phrase("See the tree: {!0}.", "{!0} で確認してください。"), Remedy::Tree),
         B::NoSuchTool(_)
         | B::NotYourTool(_)
         | B::BadArguments(_)
@@ -413,12 +377,8 @@ fn for_people(because: &RefusalReason, language: Language) -> String {
         | B::NotStaffed { .. }
         | B::WaitCannotHelp
         | B::StartCannotHelp
-        | B::Interrupted(_) => say(
-            phrase(
-                "See `saihai --help` for what you can do here.",
-                "できることは `saihai --help` を確認してください。",
-            ),
-            &[],
-        ),
+        | B::Interrupted(_) => {
+            see(phrase("See what can be done here: {!0}.", "できることは {!0} を確認してください。"), Remedy::Help)
+        }
     }
 }

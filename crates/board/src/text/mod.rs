@@ -4,7 +4,9 @@ mod decision;
 mod event_lines;
 mod hints;
 mod instructions;
+mod reasons;
 mod refusals;
+mod remedy;
 pub mod replies;
 mod spending;
 mod why;
@@ -12,10 +14,12 @@ mod why;
 use crate::Language;
 
 pub use decision::{DecisionText, say_decision};
-pub use event_lines::{EventLine, Tone, clean, event_lines, one_line, say_judge_changes};
+pub use event_lines::{EventLine, Telling, Tone, clean, event_lines, one_line, say_judge_changes};
 pub use instructions::{feedback as say_rejection, instruction};
+pub use reasons::{say_end, say_move_reason, say_outcome};
+pub use remedy::{Piece, Remedy, Said};
 pub use spending::{say_budget, say_money, say_spent, say_tokens};
-pub use why::{say as say_why, say_move_reason, say_reason, say_runner_state, say_span, say_waiting};
+pub use why::{say as say_why, say_party, say_reason, say_runner_state, say_span, say_waiting, tell as tell_why};
 
 /// For whom a hint is written: an agent knows tools, a person knows commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +28,13 @@ pub enum Audience {
     Person,
     /// The owner's orchestrator, which has tools instead of commands.
     Orchestrator,
+}
+
+/// Who reads: what is true of the owner is not true of somebody who only looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    Owner,
+    Other,
 }
 
 /// One phrase in both languages, with `{}` where its arguments go, in the order of the English.

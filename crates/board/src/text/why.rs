@@ -1,20 +1,32 @@
 //! How is the explanation of a task worded?
 
+use super::reasons::{say_end, say_interrupt, say_move_reason};
 use super::refusals::say_obstacle;
-use super::{Phrase, list, phrase};
+use super::remedy::{Remedy, Said};
+use super::{Phrase, Reader, list, phrase};
 use crate::Language;
 use crate::coordination::Reason;
 use crate::evidence::{EndReason, Rejection};
 use crate::examination::Waiting;
+use crate::lifecycle::Move;
 use crate::obstacle::Obstacle;
 use crate::runner_view::RunnerState;
 use crate::text::instructions::feedback;
 use crate::why::Line;
 use crate::{Party, Span, TaskId};
 
-/// One line as a sentence that names what must happen and who must do it.
+/// One line as a sentence that names what must happen and who must do it, as a terminal says it to the owner.
 pub fn say(line: &Line, task: TaskId, language: Language) -> String {
-    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| phrase.say(language, arguments);
+    tell(line, task, Reader::Owner, language).to_string()
+}
+
+/// The same for whoever reads, with what can be done about it.
+pub fn tell(line: &Line, task: TaskId, reader: Reader, language: Language) -> Said {
+    let say = |phrase: Phrase, arguments: &[&dyn std::fmt::Display]| Said::from(phrase.say(language, arguments));
+    let tell = |phrase: Phrase, arguments: &[&dyn std::fmt::Display], remedies: &[Remedy]| {
+        phrase.tell(language, arguments, remedies)
+    };
+    let to_move = |name| Remedy::Move { name, task };
     match line {
         Line::Running { session, agent, since, last_call } => say(
             phrase(
@@ -30,12 +42,13 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[session, &say_waiting(waiting, language)],
         ),
-        Line::NoRunner { remote: true } => say(
+        Line::NoRunner { remote: true } => tell(
             phrase(
-                "Nobody runs this project: start `saihai runner` on a host that reaches its remote.",
-                "このプロジェクトを実行しているものがありません: リモートに届くホストで `saihai runner` を起動してください。",
+                "Nobody runs this project: start {!0} on a host that reaches its remote.",
+                "このプロジェクトを実行しているものがありません: リモートに届くホストで {!0} を起動してください。",
             ),
             &[],
+            &[Remedy::Runner],
         ),
         Line::RunnerInTrouble { trouble } => say(
             phrase(
@@ -44,34 +57,31 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[&super::one_line(trouble).trim_end_matches(['.', '。'])],
         ),
-        Line::NoRunner { remote: false } => say(
+        Line::NoRunner { remote: false } => tell(
             phrase(
-                "Nobody runs this project: start `saihai up` here, or `saihai runner` on any host.",
-                "このプロジェクトを実行しているものがありません: ここで `saihai up` を、または任意のホストで `saihai runner` を起動してください。",
+                "Nobody runs this project: start {!0} here, or {!1} on any host.",
+                "このプロジェクトを実行しているものがありません: ここで {!0} を、または任意のホストで {!1} を起動してください。",
             ),
             &[],
+            &[Remedy::Serve, Remedy::Runner],
         ),
         Line::NoSuitableRunner { labels, client, draining } => {
             let mut needs = vec![phrase("client {0}", "クライアント {0}").say(language, &[client])];
             if !labels.is_empty() {
                 needs.push(phrase("labels {0}", "ラベル {0}").say(language, &[&list(labels)]));
             }
-            let draining = if *draining {
+            let said = if *draining {
                 phrase(
-                    " A runner that is there begins nothing more: `saihai runner resume` lets it.",
-                    " 新しい作業を始めない設定のランナーがあります: `saihai runner resume` で再開できます。",
+                    "No runner that is there has what its agent needs: {0}. Start one that has: {!0}. A runner that is there begins nothing more; it may be let go on: {!1}.",
+                    "エージェントに必要なものを備えたランナーがありません: {0}。備えたランナーを起動してください: {!0}。新しい作業を始めない設定のランナーは再開できます: {!1}。",
                 )
-                .say(language, &[])
             } else {
-                String::new()
-            };
-            say(
                 phrase(
-                    "No runner that is there has what its agent needs: {0}. Start one that has: `saihai runner` or `saihai up`, with `--labels`.{1}",
-                    "エージェントに必要なものを備えたランナーがありません: {0}。備えたランナーを起動してください: `saihai runner` か `saihai up`（`--labels`）。{1}",
-                ),
-                &[&list(&needs), &draining],
-            )
+                    "No runner that is there has what its agent needs: {0}. Start one that has: {!0}.",
+                    "エージェントに必要なものを備えたランナーがありません: {0}。備えたランナーを起動してください: {!0}。",
+                )
+            };
+            tell(said, &[&list(&needs)], &[Remedy::SuitableRunner, Remedy::ResumeRunner])
         }
         Line::RunnerSilent { runner, silence, remaining } => say(
             phrase(
@@ -101,17 +111,18 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             if *reason == EndReason::LaunchFailed {
                 // Nothing ran, so there is no log to look at (D22).
                 let said = phrase(
-                    "The last session, {0}, ended as {1}{2}. `saihai doctor` tells what its client needs.",
-                    "最後のセッション {0} は {1} で終わりました{2}。クライアントに必要なものは `saihai doctor` で確認できます。",
+                    "The last session, {0}, could not be started{1}. What its client needs: {!0}.",
+                    "最後のセッション {0} は起動できませんでした{1}。クライアントに必要なもの: {!0}。",
                 );
-                return say(said, &[session, reason, &error]);
+                return tell(said, &[session, &error], &[Remedy::Examine(*session)]);
             }
-            say(
+            tell(
                 phrase(
-                    "The last session, {0}, ended as {1}{3}{2}. See `saihai session log {0}`.",
-                    "最後のセッション {0} は {1}{3} で終わりました{2}。`saihai session log {0}` を見てください。",
+                    "The last session, {0}, ended badly: {1}{3}{2}. See {!0}.",
+                    "最後のセッション {0} は異常終了しました: {1}{3}{2}。{!0} を見てください。",
                 ),
-                &[session, reason, &error, &code],
+                &[session, &say_end(*reason, language), &error, &code],
+                &[Remedy::ReadLog(*session)],
             )
         }
         Line::Verifying { session, waiting: None } => {
@@ -122,28 +133,40 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
                 "{0} is being stopped ({1}); nothing else starts before it has ended.",
                 "{0} を停止中です（{1}）。終わるまで次は始まりません。",
             ),
-            &[session, &interrupt.as_str()],
+            &[session, &say_interrupt(*interrupt, language)],
         ),
-        Line::ByHand => say(
+        Line::ByHand => tell(
             phrase(
-                "It is driven by hand; runners keep off. Merge its branch, then `saihai task update {0} --status done`; or give it back with `--status todo`.",
-                "手動で進められています。ランナーは触れません。ブランチをマージして `saihai task update {0} --status done`、または `--status todo` で戻してください。",
+                "It is driven by hand; runners keep off. Merge its branch, then {!0}; or give it back with {!1}.",
+                "手動で進められています。ランナーは触れません。ブランチをマージして {!0}、または {!1} で戻してください。",
             ),
-            &[&task],
+            &[],
+            &[to_move(Move::Finish), to_move(Move::Unstart)],
         ),
-        Line::NobodyRuns => say(
-            phrase(
-                "Nobody is assigned to it: you start its subtasks, and end it with `saihai task update {0} --status done`.",
-                "担当者はいません。サブタスクの開始も、`saihai task update {0} --status done` での完了もあなたが行います。",
+        Line::NobodyRuns => match reader {
+            Reader::Owner => tell(
+                phrase(
+                    "Nobody is assigned to it: you start its subtasks, and end it with {!0}.",
+                    "担当者はいません。サブタスクの開始も、{!0} での完了もあなたが行います。",
+                ),
+                &[],
+                &[to_move(Move::Finish)],
             ),
-            &[&task],
-        ),
-        Line::Staffing { agent, reason: Reason::AttachedOnly, .. } => say(
+            Reader::Other => say(
+                phrase(
+                    "Nobody is assigned to it: the owner starts its subtasks, and ends it.",
+                    "担当者はいません。サブタスクの開始も完了もオーナーが行います。",
+                ),
+                &[],
+            ),
+        },
+        Line::Staffing { agent, reason: Reason::AttachedOnly, .. } => tell(
             phrase(
-                "In progress for `{0}`, which no runner starts: attach it with its passkey (`saihai agent passkey {0}`).",
-                "`{0}` の進行中タスクです。ランナーはこのエージェントを起動しません。パスキーで接続してください（`saihai agent passkey {0}`）。",
+                "In progress for `{0}`, which no runner starts: attach it with its passkey ({!0}).",
+                "`{0}` の進行中タスクです。ランナーはこのエージェントを起動しません。パスキーで接続してください（{!0}）。",
             ),
             &[agent],
+            &[Remedy::Passkey(agent.clone())],
         ),
         Line::Staffing { agent, reason, remaining, .. } => {
             let remaining = remaining.map_or_else(String::new, |span| {
@@ -174,37 +197,40 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             let waiting = waiting.map_or_else(String::new, |waiting| {
                 phrase(" It has waited for {0}.", " {0} 待っています。").say(language, &[&say_span(waiting, language)])
             });
-            match mover {
-                Party::Owner => say(
-                    phrase(
-                        "It is ready. You start it: `saihai task start {0}`.{1}",
-                        "開始できます: `saihai task start {0}`。{1}",
-                    ),
-                    &[&task, &waiting],
+            match (mover, reader) {
+                (Party::Owner, Reader::Owner) => tell(
+                    phrase("It is ready. You start it: {!0}.{0}", "開始できます: {!0}。{0}"),
+                    &[&waiting],
+                    &[to_move(Move::Start)],
                 ),
-                Party::Agent(_) | Party::System => say(
+                (Party::Owner | Party::Agent(_) | Party::System, _) => say(
                     phrase(
                         "It is ready, waiting for {0} to start it.{1}",
                         "開始できます。{0} が開始するのを待っています。{1}",
                     ),
-                    &[mover, &waiting],
+                    &[&say_party(mover, reader, language), &waiting],
                 ),
             }
         }
-        Line::Obstacle(obstacle) => say_obstacle_line(obstacle, task, language),
-        Line::Blocked { by, reason, lifted_by } => say(
+        Line::Obstacle(obstacle) => tell_obstacle(obstacle, task, language),
+        Line::Blocked { by, reason, lifted_by } => {
+            let lifted_by: Vec<_> = lifted_by.iter().map(|party| say_party(party, reader, language)).collect();
+            tell(
+                phrase(
+                    "Blocked by {0}: {1}. Lifted by {2} ({!0}).",
+                    "{0} がブロックしました: {1}。解除できるのは {2}（{!0}）。",
+                ),
+                &[&say_party(by, reader, language), &say_move_reason(reason, language), &list(&lifted_by)],
+                &[to_move(Move::Unblock)],
+            )
+        }
+        Line::Failed { reason, mover, retries_left, .. } => tell(
             phrase(
-                "Blocked by {0}: {1}. Lifted by {2} (`saihai task unblock {3}`).",
-                "{0} がブロックしました: {1}。解除できるのは {2}（`saihai task unblock {3}`）。",
+                "Failed: {0}. {1} may retry it ({!0}; agents have {2} retries left) or cancel it.",
+                "失敗しました: {0}。{1} が再試行（{!0}、エージェントは残り {2} 回）または中止できます。",
             ),
-            &[by, &say_move_reason(reason, language), &list(lifted_by), &task],
-        ),
-        Line::Failed { reason, mover, retries_left, .. } => say(
-            phrase(
-                "Failed: {0}. {1} may retry it (`saihai task retry {3}`; agents have {2} retries left) or cancel it.",
-                "失敗しました: {0}。{1} が再試行（`saihai task retry {3}`、エージェントは残り {2} 回）または中止できます。",
-            ),
-            &[&say_move_reason(reason, language), mover, retries_left, &task],
+            &[&say_move_reason(reason, language), &capitalised(&say_party(mover, reader, language)), retries_left],
+            &[to_move(Move::Retry)],
         ),
         Line::SentBack { why: why @ Rejection::Conflict { .. }, .. } => say(
             phrase(
@@ -234,7 +260,8 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
         }
         Line::Done => say(phrase("It is done.", "完了しています。"), &[]),
         Line::Cancelled { by, reason } => {
-            say(phrase("Cancelled by {0}: {1}.", "{0} が中止しました: {1}。"), &[by, reason])
+            let by = say_party(by, reader, language);
+            say(phrase("Cancelled by {0}: {1}.", "{0} が中止しました: {1}。"), &[&by, reason])
         }
         Line::InTarget { commit } => say(
             phrase(
@@ -250,12 +277,10 @@ pub fn say(line: &Line, task: TaskId, language: Language) -> String {
             ),
             &[commit],
         ),
-        Line::StepOf { task } => say(
-            phrase(
-                "It is a step, done in the session of {0}: see `saihai task why {0}`.",
-                "{0} のセッションで行うステップです: `saihai task why {0}`。",
-            ),
+        Line::StepOf { task } => tell(
+            phrase("It is a step, done in the session of {0}: see {!0}.", "{0} のセッションで行うステップです: {!0}。"),
             &[task],
+            &[Remedy::Explain(*task)],
         ),
     }
 }
@@ -277,30 +302,20 @@ pub fn say_span(span: Span, language: Language) -> String {
     }
 }
 
-/// Why a task was blocked, failed or moved. What Saihai itself gives as a reason is a word of the log, in both languages.
-pub fn say_move_reason(reason: &str, language: Language) -> String {
-    let japanese = match reason {
-        "no_progress" => "進展がありません".to_owned(),
-        "launch_failed" => "クライアントを起動できませんでした".to_owned(),
-        "timed_out" => "制限時間を過ぎました".to_owned(),
-        "stalled" => "応答がなくなりました".to_owned(),
-        "limit_reached" => "マシンの使用上限に達しました".to_owned(),
-        "exit code unknown" => "終了コード不明".to_owned(),
-        "stopped by owner" => "オーナーが停止しました".to_owned(),
-        other => match other.rsplit_once(' ') {
-            Some(("fuel_spent:", limit)) => format!("上限 `{limit}` を使い切りました"),
-            Some(("budget:", "session")) => "セッションの予算を使い切りました".to_owned(),
-            Some(("budget:", "task")) => "タスクの予算を使い切りました".to_owned(),
-            Some(("budget:", "day")) => "1 日の予算を使い切りました".to_owned(),
-            Some(("exit code", code)) => format!("終了コード {code}"),
-            Some(("signal", signal)) => format!("{signal} で強制終了しました"),
-            Some(_) | None => other.to_owned(),
-        },
-    };
-    match language {
-        Language::En => reason.to_owned(),
-        Language::Ja => japanese,
+/// Who that is for whoever reads.
+pub fn say_party(party: &Party, reader: Reader, language: Language) -> String {
+    match (party, reader) {
+        (Party::Owner, Reader::Owner) => phrase("you", "あなた").say(language, &[]),
+        (Party::Owner, Reader::Other) => phrase("the owner", "オーナー").say(language, &[]),
+        (Party::System, _) => "Saihai".to_owned(),
+        (Party::Agent(agent), _) => agent.to_string(),
     }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(characters).collect()
 }
 
 /// What ended work waits for, as half a sentence.
@@ -327,8 +342,8 @@ pub fn say_waiting(waiting: &Waiting, language: Language) -> String {
         }
         Waiting::TargetRed { commit, checks } => say(
             phrase(
-                "the target itself fails {0} at {1}; mend it, or add a task with --repairs-target",
-                "対象ブランチ自体が {1} で {0} に失敗しています。直すか、--repairs-target のタスクを追加してください",
+                "the target itself fails {0} at {1}; mend it, or add a task that repairs the target",
+                "対象ブランチ自体が {1} で {0} に失敗しています。直すか、対象ブランチを修復するタスクを追加してください",
             ),
             &[&list(checks), &&commit[..commit.len().min(10)]],
         ),
@@ -380,8 +395,8 @@ fn reason_phrase(reason: Reason) -> Phrase {
             "競合するファイルの優先権を他の作業が持っています",
         ),
         Reason::AttachedOnly => phrase(
-            "no runner starts this agent: attach it with its passkey (`saihai agent passkey`)",
-            "ランナーはこのエージェントを起動しません。パスキーで接続してください（`saihai agent passkey`）",
+            "no runner starts this agent: attach it with its passkey",
+            "ランナーはこのエージェントを起動しません。パスキーで接続してください",
         ),
         Reason::FuelSpent => phrase("its sessions are used up", "セッション数の上限に達しました"),
         Reason::BudgetSpent => phrase(
@@ -404,25 +419,27 @@ fn reason_phrase(reason: Reason) -> Phrase {
     }
 }
 
-/// An obstacle with the command that removes it.
-fn say_obstacle_line(obstacle: &Obstacle, task: TaskId, language: Language) -> String {
-    let what = say_obstacle(obstacle, language);
-    let then = match obstacle {
-        Obstacle::ProjectPaused => phrase("`saihai project resume`", "`saihai project resume`").say(language, &[]),
-        Obstacle::Unassigned | Obstacle::AssigneeInactive(_) => {
-            phrase("`saihai task assign {0} AGENT`", "`saihai task assign {0} AGENT`").say(language, &[&task])
-        }
-        Obstacle::Waiting { on, .. } => phrase("`saihai task why {0}`", "`saihai task why {0}`").say(language, &[on]),
-        Obstacle::DependencyCancelled(on) => {
-            phrase("`saihai task depend {0} --off {1}`", "`saihai task depend {0} --off {1}`")
-                .say(language, &[&task, on])
-        }
-        Obstacle::Held { by } => phrase("`saihai task why {0}`", "`saihai task why {0}`").say(language, &[by]),
-        Obstacle::FuelSpent(_) => phrase(
-            "the owner may grant more with `saihai task unblock {0}`",
-            "オーナーは `saihai task unblock {0}` で追加できます",
-        )
-        .say(language, &[&task]),
+/// An obstacle with what removes it.
+fn tell_obstacle(obstacle: &Obstacle, task: TaskId, language: Language) -> Said {
+    let next = match obstacle {
+        Obstacle::ProjectPaused => Remedy::Resume,
+        Obstacle::Unassigned | Obstacle::AssigneeInactive(_) => Remedy::Assign(task),
+        Obstacle::Waiting { on, .. } => Remedy::Explain(*on),
+        Obstacle::DependencyCancelled(on) => Remedy::StopWaiting { task, on: *on },
+        Obstacle::Held { by } => Remedy::Explain(*by),
+        Obstacle::FuelSpent(_) => Remedy::Move { name: Move::Unblock, task },
     };
-    phrase("It cannot start: {0}. Next: {1}.", "開始できません: {0}。次: {1}。").say(language, &[&what, &then])
+    let said = match obstacle {
+        Obstacle::FuelSpent(_) => phrase(
+            "It cannot start: {0}. Next: the owner may grant more with {!0}.",
+            "開始できません: {0}。次: オーナーは {!0} で追加できます。",
+        ),
+        Obstacle::ProjectPaused
+        | Obstacle::Unassigned
+        | Obstacle::AssigneeInactive(_)
+        | Obstacle::Waiting { .. }
+        | Obstacle::DependencyCancelled(_)
+        | Obstacle::Held { .. } => phrase("It cannot start: {0}. Next: {!0}.", "開始できません: {0}。次: {!0}。"),
+    };
+    said.tell(language, &[&say_obstacle(obstacle, language)], &[next])
 }

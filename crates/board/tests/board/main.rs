@@ -35,6 +35,7 @@ mod staffing;
 mod subtasks;
 mod team;
 mod texts;
+mod undo;
 mod verdict;
 mod why;
 mod world;

@@ -113,8 +113,13 @@ fn replies(page: &mut String, language: Language) {
 fn reasons(page: &mut String, language: Language) {
     line(page, "\n## Reasons and rejections\n");
     Reason::ALL.iter().for_each(|reason| line(page, &format!("{reason}: {}", say_reason(*reason, language))));
+    let rejections = every_rejection();
+    rejections.iter().for_each(|why| line(page, &format!("{}: {}", why.as_str(), say_rejection(why, language))));
+}
+
+fn every_rejection() -> Vec<Rejection> {
     let files = || vec!["a.rs".to_owned(), "b.rs".to_owned()];
-    let rejections = [
+    vec![
         Rejection::NoReport,
         Rejection::ScopeViolation { files: files() },
         Rejection::NoChange,
@@ -122,15 +127,15 @@ fn reasons(page: &mut String, language: Language) {
         Rejection::Check { failed: failing_check().checks },
         Rejection::Goal { unmet: files() },
         Rejection::ChildrenOpen,
-    ];
-    rejections.iter().for_each(|why| line(page, &format!("{}: {}", why.as_str(), say_rejection(why, language))));
+    ]
 }
 
 fn events(page: &mut String, language: Language) {
     line(page, "\n## Events\n");
     let mut board = Team::with_a_started().world.board;
+    let telling = board::Telling { reader: board::Reader::Owner, language, on_page_of: None };
     for event in every_event() {
-        for said in event_lines(&board, &event, language, |at| at.to_string()) {
+        for said in event_lines(&board, &event, telling, |at| at.to_string()) {
             line(page, &format!("{:?} {}", said.tone, said.text));
         }
         board::apply(&mut board, &event);
@@ -174,21 +179,35 @@ fn spans_are_said_in_one_unit() {
     assert_eq!(board::Span(-5).to_string(), "0 s", "a clock that was set back");
 }
 
-/// C5: what Saihai gives as a reason is said in words; what people and agents wrote stays as it is.
+/// C5, W12: what Saihai gives as a reason is said in words; what people and agents wrote stays as it is.
 #[test]
-fn reasons_of_moves_are_said_in_japanese() {
-    for (reason, said) in [
-        ("no_progress", "進展がありません"),
-        ("fuel_spent: max_calls", "上限 `max_calls` を使い切りました"),
-        ("exit code 3", "終了コード 3"),
-        ("signal SIGKILL", "SIGKILL で強制終了しました"),
-        ("waiting for the owner", "waiting for the owner"),
+fn reasons_of_moves_are_said_in_words() {
+    for (reason, english, said) in [
+        ("no_progress", "no progress was made", "進展がありません"),
+        ("fuel_spent: max_calls", "it has used up its calls", "呼び出し回数の上限を使い切りました"),
+        (
+            "attempts_spent: check",
+            "every attempt was sent back, the last one for a check that failed",
+            "すべての試行が差し戻されました。最後の理由: チェックの失敗",
+        ),
+        ("exit code 3", "it ended with exit code 3", "終了コード 3 で終わりました"),
+        ("signal SIGKILL", "it was killed by SIGKILL", "SIGKILL で強制終了しました"),
+        ("waiting for the owner", "waiting for the owner", "waiting for the owner"),
     ] {
+        assert_eq!(board::say_move_reason(reason, Language::En), english);
         assert_eq!(board::say_move_reason(reason, Language::Ja), said);
-        assert_eq!(board::say_move_reason(reason, Language::En), reason);
     }
-    for fuel in board::Fuel::ALL {
-        assert_ne!(board::say_move_reason(fuel.reason(), Language::Ja), fuel.reason());
+    let codes = board::Fuel::ALL.iter().map(|fuel| fuel.reason().to_owned());
+    let sent_back = every_rejection().into_iter().map(|why| format!("attempts_spent: {}", why.as_str()));
+    let ends = board::EndReason::ALL
+        .iter()
+        .map(|end| end.as_str())
+        .filter(|end| !["exited", "signaled", "stopped", "lost"].contains(end));
+    for code in codes.chain(sent_back).chain(ends.map(str::to_owned)) {
+        for language in Language::ALL {
+            let said = board::say_move_reason(&code, *language);
+            assert!(said != code && !said.contains('_'), "{code}: {said}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What does a line of Claude Code's `stream-json` say?
 
-use board::{Said, ToolUse, Usage};
+use board::{ToolUse, TranscriptEvent, Usage};
 use serde_json::Value;
 
 use super::{MOST_TEXT, TranscriptReader, outcome, shortened, text_of};
@@ -9,7 +9,7 @@ use super::{MOST_TEXT, TranscriptReader, outcome, shortened, text_of};
 pub(super) fn read(reader: &mut TranscriptReader, event: &Value) -> bool {
     match (event["type"].as_str(), event["subtype"].as_str()) {
         (Some("system"), Some("init")) => {
-            reader.say(Said::Started { model: event["model"].as_str().map(str::to_owned) });
+            reader.say(TranscriptEvent::Started { model: event["model"].as_str().map(str::to_owned) });
         }
         (Some("system"), Some("api_retry")) => {
             let status = text_of(&event["error_status"]);
@@ -43,7 +43,7 @@ pub(super) fn read(reader: &mut TranscriptReader, event: &Value) -> bool {
                 output_tokens: tokens(&["output_tokens"]),
                 cost_micros: cost,
             };
-            reader.say(Said::Finished {
+            reader.say(TranscriptEvent::Finished {
                 outcome: outcome(event["is_error"] == true),
                 text: shortened(&text, MOST_TEXT),
                 usage: Some(usage),

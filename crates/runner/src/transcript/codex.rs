@@ -1,6 +1,6 @@
 //! What does a line of `codex exec --json` say?
 
-use board::{FileEdit, Said, ToolOutcome, ToolUse, Usage};
+use board::{FileEdit, ToolOutcome, ToolUse, TranscriptEvent, Usage};
 use serde_json::{Value, json};
 
 use super::tool::tool_use;
@@ -10,7 +10,7 @@ use super::{TranscriptReader, outcome, text_of};
 pub(super) fn read(reader: &mut TranscriptReader, event: &Value) -> bool {
     let item = &event["item"];
     match event["type"].as_str() {
-        Some("thread.started") => reader.say(Said::Started { model: None }),
+        Some("thread.started") => reader.say(TranscriptEvent::Started { model: None }),
         Some("turn.started" | "item.updated") => {}
         Some("item.started") => {
             if let Some((name, input)) = tool(item) {
@@ -26,7 +26,7 @@ pub(super) fn read(reader: &mut TranscriptReader, event: &Value) -> bool {
                 cost_micros: None,
             };
             let (outcome, text) = (ToolOutcome::Succeeded, String::new());
-            reader.say(Said::Finished { outcome, text, usage: Some(usage), duration_ms: None });
+            reader.say(TranscriptEvent::Finished { outcome, text, usage: Some(usage), duration_ms: None });
         }
         Some("turn.failed") => reader.error(&text_of(&event["error"]["message"])),
         Some("error") => reader.error(&text_of(&event["message"])),

@@ -1,6 +1,6 @@
 //! What does a line of Gemini CLI's `stream-json` say?
 
-use board::{Said, ToolUse, Usage};
+use board::{ToolUse, TranscriptEvent, Usage};
 use serde_json::Value;
 
 use super::{TranscriptReader, outcome, text_of};
@@ -9,7 +9,7 @@ use super::{TranscriptReader, outcome, text_of};
 pub(super) fn read(reader: &mut TranscriptReader, event: &Value) -> bool {
     let text = |key: &str| event[key].as_str().unwrap_or_default();
     match event["type"].as_str() {
-        Some("init") => reader.say(Said::Started { model: event["model"].as_str().map(str::to_owned) }),
+        Some("init") => reader.say(TranscriptEvent::Started { model: event["model"].as_str().map(str::to_owned) }),
         // What it was given to read.
         Some("message") if event["role"] == "user" => {}
         Some("message") if event["delta"] == true => reader.text_piece(&text_of(&event["content"])),
@@ -30,7 +30,7 @@ pub(super) fn read(reader: &mut TranscriptReader, event: &Value) -> bool {
                 output_tokens: tokens("output_tokens"),
                 cost_micros: None,
             };
-            reader.say(Said::Finished {
+            reader.say(TranscriptEvent::Finished {
                 outcome: outcome(failed),
                 text: if failed { text_of(&event["error"]["message"]) } else { String::new() },
                 usage: Some(usage),

@@ -9,7 +9,7 @@ mod tool;
 
 use std::collections::BTreeMap;
 
-use board::{Client, Said, Span, Timestamp, ToolOutcome, ToolUse, TranscriptEntry};
+use board::{Client, Span, Timestamp, ToolOutcome, ToolUse, TranscriptEntry, TranscriptEvent};
 use serde_json::Value;
 
 /// Text of one entry, at most, in characters. The output has the rest.
@@ -94,7 +94,7 @@ impl TranscriptReader {
     }
 
     /// Adds an entry after whatever was gathered.
-    fn say(&mut self, said: Said) {
+    fn say(&mut self, said: TranscriptEvent) {
         self.end_lines();
         self.end_text(false);
         self.entries.push(TranscriptEntry { at: self.at, position: self.position, said });
@@ -102,18 +102,18 @@ impl TranscriptReader {
 
     fn text(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.say(Said::Text { text: shortened(text, MOST_TEXT), continues: false });
+            self.say(TranscriptEvent::Text { text: shortened(text, MOST_TEXT), continues: false });
         }
     }
 
     fn thinking(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.say(Said::Thinking { text: shortened(text, MOST_TEXT) });
+            self.say(TranscriptEvent::Thinking { text: shortened(text, MOST_TEXT) });
         }
     }
 
     fn error(&mut self, text: &str) {
-        self.say(Said::Error { text: shortened(text, MOST_TEXT) });
+        self.say(TranscriptEvent::Error { text: shortened(text, MOST_TEXT) });
     }
 
     /// A piece of a text that goes on with the next line of the output.
@@ -129,7 +129,7 @@ impl TranscriptReader {
 
     fn end_text(&mut self, goes_on: bool) {
         if let Some(Gathered { at, position, text }) = self.text.take() {
-            let said = Said::Text { text: shortened(&text, MOST_TEXT), continues: self.text_goes_on };
+            let said = TranscriptEvent::Text { text: shortened(&text, MOST_TEXT), continues: self.text_goes_on };
             self.entries.push(TranscriptEntry { at, position, said });
         }
         self.text_goes_on = goes_on;
@@ -149,7 +149,7 @@ impl TranscriptReader {
         if let Some(Gathered { at, position, text }) = self.lines.take()
             && !text.trim().is_empty()
         {
-            let said = Said::Output { text: text.trim_end().to_owned() };
+            let said = TranscriptEvent::Output { text: text.trim_end().to_owned() };
             self.entries.push(TranscriptEntry { at, position, said });
         }
     }
@@ -161,7 +161,7 @@ impl TranscriptReader {
         if self.calls.len() < MOST_CALLS {
             self.calls.insert(call.to_owned(), (self.at, known));
         }
-        self.say(Said::ToolCall { tool });
+        self.say(TranscriptEvent::ToolCall { tool });
     }
 
     /// A tool has answered. `tool` says what it was if its call was not told.
@@ -170,7 +170,7 @@ impl TranscriptReader {
             Some((began, tool)) => (Some((self.at - began).0.max(0)), tool),
             None => (None, tool()),
         };
-        self.say(Said::ToolResult { tool, outcome, output: shortened(output, MOST_OF_TOOL), duration_ms });
+        self.say(TranscriptEvent::ToolResult { tool, outcome, output: shortened(output, MOST_OF_TOOL), duration_ms });
     }
 }
 

@@ -1,6 +1,6 @@
 //! What does a line of `opencode run --format json` say?
 
-use board::Said;
+use board::TranscriptEvent;
 use serde_json::Value;
 
 use super::tool::tool_use;
@@ -34,7 +34,7 @@ fn tool_result(reader: &mut TranscriptReader, part: &Value) {
     let took =
         state["time"]["end"].as_i64().zip(state["time"]["start"].as_i64()).map(|(end, start)| (end - start).max(0));
     let output = shortened(&output, MOST_OF_TOOL);
-    reader.say(Said::ToolResult { tool, outcome: outcome(failed), output, duration_ms: took });
+    reader.say(TranscriptEvent::ToolResult { tool, outcome: outcome(failed), output, duration_ms: took });
 }
 
 /// `SERVER_TOOL` of the one server that it has, as others write it.

@@ -59,7 +59,7 @@ const NOUNS: [&str; 26] = [
     "words",
 ];
 /// … and what follows from it.
-const DECISIONS: [&str; 23] = [
+const DECISIONS: [&str; 24] = [
     "admit",
     "answer",
     "apply",
@@ -80,6 +80,7 @@ const DECISIONS: [&str; 23] = [
     "snapshot",
     "staffing",
     "text_limits",
+    "undo",
     "verdict",
     "waiting",
     "why",

@@ -4,6 +4,7 @@
 //! document is made from the handlers, so none can be missing from it.
 
 mod agents;
+mod body;
 mod decisions;
 mod described;
 mod document;
@@ -21,9 +22,9 @@ mod sessions;
 mod tasks;
 mod tokens;
 
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts};
-use axum::{Json, Router};
+use axum::Router;
+use axum::extract::FromRequestParts;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
@@ -32,6 +33,7 @@ use utoipa_axum::routes;
 use super::AppState;
 use super::problem::Problem;
 
+pub(crate) use self::body::Body;
 pub(super) use self::document::served;
 
 /// The handlers, and the document that describes them.
@@ -66,11 +68,6 @@ async fn not_so() -> Problem {
 
 const SEE: &str = "See /api/v1/openapi.json for what there is and what it takes.";
 
-/// A body, with a problem that says what is wrong with it.
-#[derive(FromRequest)]
-#[from_request(via(Json), rejection(Problem))]
-pub(crate) struct Body<T>(pub(crate) T);
-
 /// The parts of a path, likewise.
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Path), rejection(Problem))]
@@ -85,16 +82,6 @@ pub(crate) struct Query<T>(pub(crate) T);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoQuery {}
-
-impl From<JsonRejection> for Problem {
-    fn from(rejection: JsonRejection) -> Self {
-        match rejection.status() {
-            // It is JSON, but not what is expected.
-            StatusCode::UNPROCESSABLE_ENTITY => Problem::bad_argument(rejection.body_text(), SEE),
-            status => Problem::new(status, board::Code::InvalidArgument.as_str(), rejection.body_text(), SEE),
-        }
-    }
-}
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {

@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 use super::described;
 use super::page::{self, Page};
 use super::{NoQuery, Path, Query};
+use crate::notice::{Notice, Told};
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
 use crate::{AppState, ProjectRequest};
@@ -94,9 +95,17 @@ async fn pause(
     Owner(person): Owner,
     Path(project): Path<String>,
     Query(pause): Query<PauseQuery>,
-) -> Result<Json<Project>, Problem> {
+) -> Result<Json<Told<Project>>, Problem> {
     let open = state.project(&person, &project).await?;
-    state.change(&person, open, Command::Pause { now: pause.now }).await
+    let said = if pause.now {
+        person.say("Paused, and what ran is being stopped", "一時停止し、実行中のものを停止しています")
+    } else {
+        person.say(
+            "Paused: nothing more is started, what runs goes on",
+            "一時停止: 新しく開始しません。実行中のものは続きます",
+        )
+    };
+    state.change(&person, open, Command::Pause { now: pause.now }, said, &Command::Resume).await
 }
 
 /// Let task work go on
@@ -109,15 +118,24 @@ async fn resume(
     Owner(person): Owner,
     Path(project): Path<String>,
     _: Query<NoQuery>,
-) -> Result<Json<Project>, Problem> {
+) -> Result<Json<Told<Project>>, Problem> {
     let open = state.project(&person, &project).await?;
-    state.change(&person, open, Command::Resume).await
+    let said = person.say("Resumed", "一時停止を解除しました");
+    state.change(&person, open, Command::Resume, said, &Command::Pause { now: false }).await
 }
 
 impl AppState {
-    async fn change(&self, person: &Person, open: ProjectRequest, command: Command) -> Result<Json<Project>, Problem> {
+    async fn change(
+        &self,
+        person: &Person,
+        open: ProjectRequest,
+        command: Command,
+        said: &str,
+        back: &Command,
+    ) -> Result<Json<Told<Project>>, Problem> {
         let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
         let path = self.repository(&open.id).display().to_string();
-        Ok(Json(Project::of(&receipt.after, path, self.server.now())))
+        let notice = Notice::of_project(person, &open, &receipt, said, back);
+        Ok(Notice::with(notice, Project::of(&receipt.after, path, self.server.now())))
     }
 }

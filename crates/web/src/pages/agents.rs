@@ -6,7 +6,7 @@ use board::{Action, Agent, AgentId, Board, Staffing, TaskId, Timestamp, say_reas
 use serde::Deserialize;
 
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page, refused};
-use super::parts::{Age, Note, TaskLink, of_session};
+use super::parts::{Age, Note, TaskLink, of_session, rank_word};
 use crate::AppState;
 use crate::person::Person;
 
@@ -36,6 +36,8 @@ struct Row {
     /// Why it is not started, and until when.
     staffing: String,
     starts: bool,
+    /// It can be written to: a one-shot agent never reaches the board.
+    hears: bool,
     until: Option<Timestamp>,
     unread: usize,
 }
@@ -86,15 +88,13 @@ fn row(board: &Board, agent: &Agent, depth: usize, now: Timestamp, person: &Pers
         id: agent.id().to_string(),
         name: agent.spec.name.clone(),
         depth,
-        rank: match agent.spec.hierarchy {
-            board::Hierarchy::Manager => person.say("manager", "マネージャー"),
-            board::Hierarchy::Worker => person.say("worker", "ワーカー"),
-        },
+        rank: rank_word(agent.spec.hierarchy, person),
         role: agent.spec.role.clone(),
         skills: agent.spec.skills.clone(),
         client: agent.spec.client.as_str(),
         model: agent.spec.model.clone(),
         active: agent.active,
+        hears: agent.active && agent.spec.mode == board::Mode::Guided,
         load: board.task_sessions(agent.id()),
         most: agent.spec.max_sessions,
         doing,
@@ -145,7 +145,7 @@ fn once() -> u64 {
 fn staffing_answer(decision: &control::Decision, now: Timestamp, person: &Person) -> Option<StaffingAnswer> {
     let TracedAnswer { staffing, times } = serde_json::from_str(&decision.body).ok()?;
     Some(StaffingAnswer {
-        at: Age { at: Timestamp(decision.at), now },
+        at: Age { at: Timestamp(decision.at), now, language: person.language },
         action: match staffing.action {
             Action::Start => person.say("start", "開始"),
             Action::NoChange => person.say("hold", "待機"),

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use board::{Board, Language, Priority, Status, Task, TaskType};
+use board::{Board, Hierarchy, Language, Mode, Priority, Status, Task, TaskType};
 use http::HeaderMap;
 
 use super::board_query::{BoardQuery, Grouping, Sorting, View};
 use super::columns::{Column, Folds, card, columns, kept};
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page};
-use super::parts::{priority_word, status_word, type_word};
+use super::parts::{priority_word, rank_word, status_word, type_word};
 use super::tree::{self, TreeFolds, TreeRow};
 use crate::AppState;
-use crate::person::cookie;
+use crate::person::{Person, cookie};
 use crate::search::Search;
 
 /// Labels that can be chosen.
@@ -44,6 +44,10 @@ struct BoardPage {
     rows_left: usize,
     graph: Option<Graph>,
     graph_left: usize,
+    /// Who is there, on a board with nothing on it yet.
+    team: Vec<Member>,
+    /// Who can be asked for something first.
+    lead: Option<(String, String)>,
     agents: Vec<String>,
     labels: Vec<String>,
     priorities: Vec<Choice>,
@@ -78,6 +82,8 @@ pub(super) async fn board(
         graph: None,
         graph_left: 0,
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
+        team: if total == 0 { team(board, &person) } else { Vec::new() },
+        lead: lead(board),
         labels: labels(board),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
         types: TaskType::ALL.iter().map(|t| (t.as_str(), type_word(*t, language))).collect(),
@@ -104,7 +110,7 @@ pub(super) async fn board(
                 false => TreeFolds::remembered(cookie(&headers, TREE_FOLDS), board.tasks.len()),
             };
             let takes = |task: &Task| !filtered || wanted.takes(&search, task);
-            shown.rows = tree::rows(board, &roots, &folds, &takes, now, language);
+            shown.rows = tree::rows(board, &roots, &folds, &takes, now, &person);
         }
         View::Graph => {
             let open_ones = found.into_iter().filter(|task| !wanted.status.is_empty() || !task.is_settled());
@@ -148,6 +154,37 @@ fn sorting_word(sorting: Sorting, language: Language) -> &'static str {
         (Sorting::Newest, Language::Ja) => "新しい順",
         (Sorting::Title, Language::Ja) => "タイトル順",
     }
+}
+
+/// An agent, as an empty board introduces it.
+#[derive(Debug)]
+struct Member {
+    id: String,
+    name: String,
+    rank: &'static str,
+    role: String,
+}
+
+fn team(board: &Board, person: &Person) -> Vec<Member> {
+    let member = |agent: &board::Agent| Member {
+        id: agent.id().to_string(),
+        name: agent.spec.name.clone(),
+        rank: rank_word(agent.spec.hierarchy, person),
+        role: agent.spec.role.clone(),
+    };
+    let active = || board.agents.values().filter(|agent| agent.active);
+    let managers = active().filter(|agent| agent.spec.hierarchy == Hierarchy::Manager);
+    let workers = active().filter(|agent| agent.spec.hierarchy == Hierarchy::Worker);
+    managers.chain(workers).map(|agent| member(agent)).collect()
+}
+
+/// The manager at the top that can be talked to.
+fn lead(board: &Board) -> Option<(String, String)> {
+    let leads = |agent: &&Arc<board::Agent>| {
+        let spec = &agent.spec;
+        agent.active && spec.hierarchy == Hierarchy::Manager && spec.mode == Mode::Guided && spec.parent.is_none()
+    };
+    board.agents.values().find(leads).map(|agent| (agent.id().to_string(), agent.spec.name.clone()))
 }
 
 /// The labels that are in use, for the filter.

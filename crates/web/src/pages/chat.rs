@@ -74,7 +74,12 @@ fn show(person: Person, open: &ProjectRequest, with: Option<&Agent>) -> Answer {
     messages.reverse();
     let session = with.and_then(|agent| agent.chat.live).and_then(|id| board.sessions.get(&id));
     page(&Chat {
-        agents: board.agents.values().filter(|agent| agent.active).map(|agent| partner(agent)).collect(),
+        agents: board
+            .agents
+            .values()
+            .map(|agent| partner(agent))
+            .filter(|agent| agent.hears || agent.current)
+            .collect(),
         session: session.map(|session| (session.id, of_session(&open.board, session, open.now, person.language))),
         with: with.map(partner),
         messages,

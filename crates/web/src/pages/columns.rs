@@ -2,11 +2,13 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use board::lifecycle::Move;
 use board::{Actor, Board, Language, Priority, Status, Task, TaskId, Timestamp, legal_moves};
 
 use super::board_query::{BoardQuery, Grouping, Sorting, tree_of};
-use super::parts::{Note, move_word, note, priority_word, status_word};
+use super::parts::{Note, note, priority_word, status_word};
 use crate::person::Person;
+use crate::remedies::move_word;
 
 /// Cards of a column that are shown before one asks for more.
 const SHOWN: usize = 50;
@@ -74,9 +76,12 @@ pub(super) struct Card {
 }
 
 impl Card {
-    /// Where it can be dragged, for the script: `start:in_progress block:blocked:reason`.
+    /// Where it can be dragged, for the script: `start:in_progress:: block:blocked:reason:`.
     pub(super) fn drops(&self) -> String {
-        let said = |m: &MoveButton| format!("{}:{}{}", m.name, m.to, if m.needs_reason { ":reason" } else { "" });
+        let said = |m: &MoveButton| {
+            let (reason, later) = (if m.needs_reason { "reason" } else { "" }, if m.later { "later" } else { "" });
+            format!("{}:{}:{reason}:{later}", m.name, m.to)
+        };
         self.moves.iter().map(said).collect::<Vec<_>>().join(" ")
     }
 }
@@ -88,6 +93,8 @@ pub(super) struct MoveButton {
     pub(super) word: &'static str,
     pub(super) to: Status,
     pub(super) needs_reason: bool,
+    /// A retry that only puts the task back.
+    pub(super) later: bool,
 }
 
 impl MoveButton {
@@ -102,8 +109,30 @@ impl MoveButton {
             word: move_word(offer.name, person.language),
             to: offer.to,
             needs_reason: offer.needs_reason,
+            later: false,
         };
-        legal_moves(board, &actor, task, merged, now).into_iter().map(button).collect()
+        legal_moves(board, &actor, task, merged, now)
+            .into_iter()
+            .flat_map(|offer| match offer.name {
+                // A retry starts at once, unless one chooses otherwise (L12).
+                Move::Retry => {
+                    let now = Self { to: Status::InProgress, ..button(offer) };
+                    let word = person.say("Retry later", "後で再試行");
+                    vec![now, Self { word, later: true, ..button(offer) }]
+                }
+                _ => vec![button(offer)],
+            })
+            .collect()
+    }
+
+    /// Tells it from the other buttons of the task, whatever stands beside it.
+    pub(super) fn key(&self) -> String {
+        format!("{}{}", self.name, if self.later { "-later" } else { "" })
+    }
+
+    /// Is it what one most likely comes for?
+    pub(super) fn is_first(&self) -> bool {
+        matches!(self.name, "start" | "retry" | "unblock") && !self.later
     }
 }
 
@@ -120,7 +149,7 @@ pub(super) fn card(board: &Board, person: &Person, task: &Task, now: Timestamp) 
         priority_word: priority_word(task.priority, person.language),
         running: task.live.is_some(),
         children: (children > 0).then_some((settled, children)),
-        note: note(board, task, now, person.language),
+        note: note(board, task, now, person),
         moves: MoveButton::all(board, person, task, false, now),
     }
 }

@@ -68,7 +68,7 @@ pub(super) async fn history(
     let when = around.iter().find(|(seq, _)| *seq == at).map(|(_, event)| event.at);
     let layout = Layout::new(person.clone(), person.say("History", "履歴"), NavItem::History, Some(&open));
     let mut told: Vec<Line> =
-        around.iter().flat_map(|(seq, event)| lines(&open.board, *seq, event, open.now, &person)).collect();
+        around.iter().flat_map(|(seq, event)| lines(&open.board, *seq, event, None, open.now, &person)).collect();
     told.reverse();
     // What was cannot be changed.
     person.role = board::Role::Viewer;
@@ -76,5 +76,12 @@ pub(super) async fn history(
     let tasks: Vec<&Task> = then.tasks.values().map(Arc::as_ref).filter(|task| !task.is_step()).collect();
     let card = |task: &Task| card(&then, &person, task, now);
     let columns = columns(&then, tasks, &wanted, &Folds::Never, &card, person.language);
-    page(&History { layout, at, newest, when: when.map(|at| Age { at, now: open.now }), columns, lines: told })
+    page(&History {
+        layout,
+        at,
+        newest,
+        when: when.map(|at| Age { at, now: open.now, language: person.language }),
+        columns,
+        lines: told,
+    })
 }

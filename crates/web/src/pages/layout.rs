@@ -94,6 +94,26 @@ impl Layout {
         self.person.is_owner()
     }
 
+    /// What leads to a chat with whoever splits work.
+    pub(super) fn ask(&self, name: &str) -> String {
+        match self.language() {
+            Language::En => format!("Ask {name} for something"),
+            Language::Ja => format!("{name} に依頼する"),
+        }
+    }
+
+    /// What is asked before agents are stopped: how many that are (L11).
+    pub(super) fn stop_question(&self) -> String {
+        let agents = self.project.as_ref().map_or(0, |header| header.running);
+        match (self.language(), agents) {
+            (Language::En, 1) => "Stop the 1 agent that works? Its task goes on when you resume.".into(),
+            (Language::En, _) => format!("Stop the {agents} agents that work? Their tasks go on when you resume."),
+            (Language::Ja, _) => {
+                format!("作業中のエージェント {agents} 件を停止しますか？ 再開するとタスクは続きます。")
+            }
+        }
+    }
+
     /// The pages of a project: where, its name, what of it wants attention.
     pub(super) fn pages(&self) -> Vec<NavLink> {
         let Some(header) = &self.project else { return Vec::new() };
@@ -103,6 +123,14 @@ impl Layout {
             name: self.t(en, ja).to_owned(),
             key,
             count,
+            counted: match (current, self.language()) {
+                (NavItem::Board, Language::En) => "blocked or failed",
+                (NavItem::Board, Language::Ja) => "ブロック・失敗",
+                (NavItem::Sessions, Language::En) => "running",
+                (NavItem::Sessions, Language::Ja) => "実行中",
+                (_, Language::En) => "waiting to be merged",
+                (_, Language::Ja) => "マージ待ち",
+            },
         };
         vec![
             entry(NavItem::Now, "/now", "Now", "いま", "w", header.needs),
@@ -127,6 +155,8 @@ pub(super) struct NavLink {
     /// Pressed after `g`.
     pub(super) key: &'static str,
     pub(super) count: usize,
+    /// What is counted.
+    pub(super) counted: &'static str,
 }
 
 /// A person who opens a page. One who is not logged in is sent to the login page.
@@ -224,8 +254,8 @@ pub(super) fn error_page(person: &Person) -> impl Fn(Problem) -> ErrorPage + use
 
 /// A refusal of the board, likewise.
 pub(super) fn refused(person: &Person) -> impl Fn(board::Refusal) -> ErrorPage + use<> {
-    let language = person.language;
-    move |refusal| ErrorPage { problem: Problem::refused(&refusal, language), language }
+    let person = person.clone();
+    move |refusal| ErrorPage { problem: person.refused(&refusal), language: person.language }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use definitions::memory::{self, EntryWithText};
 use super::board_query::encoded;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, error_page, page};
 use super::parts::Age;
+use super::prose::{Named, Prose};
 use crate::AppState;
 use crate::problem::Problem;
 
@@ -19,7 +20,7 @@ struct Memory {
     entries: Vec<Row>,
     problems: Vec<String>,
     proposals: Vec<ProposalRow>,
-    shown: Option<(String, String)>,
+    shown: Option<(String, Prose)>,
 }
 
 #[derive(Debug)]
@@ -39,7 +40,7 @@ struct ProposalRow {
     number: Seq,
     by: String,
     task: TaskId,
-    text: String,
+    text: Prose,
     at: Age,
 }
 
@@ -87,14 +88,16 @@ async fn show(
         number: proposal.seq,
         by: proposal.by.to_string(),
         task: task.id,
-        text: board::clean(&proposal.text),
-        at: Age { at: proposal.at, now },
+        text: Named { board: &open.board, person: &person }.markdown(&proposal.text),
+        at: Age { at: proposal.at, now, language: person.language },
     };
     page(&Memory {
         proposals: open_proposals(&open.board).into_iter().map(proposal).collect(),
         entries: entries.into_iter().map(row).collect(),
         problems: problems.iter().map(ToString::to_string).collect(),
-        shown: shown.map(|EntryWithText { entry, body }| (entry.title, board::clean(&body))),
+        shown: shown.map(|EntryWithText { entry, body }| {
+            (entry.title, Named { board: &open.board, person: &person }.markdown(&body))
+        }),
         layout: Layout::new(person.clone(), person.say("Memory", "メモリー"), NavItem::Memory, Some(&open)),
     })
 }

@@ -1,6 +1,6 @@
 //! What do people see? Pages, rendered here and kept up by the browser.
 //!
-//! Most files are a page with its own URL; `layout`, `parts`, `graph` and `ansi` are what pages are made of. A page
+//! Most files are a page with its own URL; `layout`, `parts`, `prose`, `sentence`, `graph` and `ansi` are what pages are made of. A page
 //! only shows: what it offers to do is what the board would admit, and it is done through the API.
 
 mod agents;
@@ -17,8 +17,10 @@ mod memory;
 mod now;
 mod parts;
 mod projects;
+mod prose;
 mod queue;
 mod runners;
+mod sentence;
 mod session;
 mod sessions;
 mod settings;

@@ -91,7 +91,7 @@ pub(super) async fn now(
     let landed = landed.take(SHOWN).filter_map(|task| {
         Some(Landed {
             task: task_link(task.id)?,
-            at: Age { at: task.at, now: open.now },
+            at: Age { at: task.at, now: open.now, language: person.language },
             work: work(&task.work, &person),
         })
     });
@@ -126,10 +126,10 @@ async fn working(state: &AppState, person: &Person, open: &ProjectRequest) -> Re
                 .task()
                 .and_then(|id| open.board.tasks.get(&id))
                 .map(|task| TaskLink::of(task, person.language)),
-            since: Age { at: session.claimed_at, now: open.now },
+            since: Age { at: session.claimed_at, now: open.now, language: person.language },
             note: of_session(&open.board, session, open.now, person.language),
             said: activity.map(|activity| activity.line),
-            heard: Age { at: heard, now: open.now },
+            heard: Age { at: heard, now: open.now, language: person.language },
             cost: if session.spent.is_nothing() {
                 String::new()
             } else {
@@ -169,15 +169,17 @@ fn need_row(open: &ProjectRequest, person: &Person, found: &Attention) -> Option
         Need::Start => (person.say("Ready to start", "開始できます"), Some("start"), None),
     };
     let button = wanted.and_then(|wanted| {
-        MoveButton::all(board, person, task, false, open.now).into_iter().find(|button| button.name == wanted)
+        MoveButton::all(board, person, task, false, open.now)
+            .into_iter()
+            .find(|button| button.name == wanted && !button.later)
     });
     Some(NeedRow {
         key: format!("{}-{}", found.need, found.task),
         what,
         need: found.need,
         task: TaskLink::of(task, person.language),
-        note: (found.need != Need::Start).then(|| note(board, task, open.now, person.language)).flatten(),
-        since: Age { at: found.since, now: open.now },
+        note: (found.need != Need::Start).then(|| note(board, task, open.now, person)).flatten(),
+        since: Age { at: found.since, now: open.now, language: person.language },
         button,
         place,
     })

@@ -3,39 +3,41 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use board::{
-    Board, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, TaskType, Timestamp, Verdict,
+    Board, Hierarchy, Language, Party, Priority, Session, SessionStatus, Status, Task, TaskId, TaskType, Timestamp,
+    Verdict,
 };
+
+use crate::person::Person;
 
 /// How long ago; the browser lets it go on.
 #[derive(Clone, Copy, Debug, Template)]
-#[template(
-    source = r#"<time datetime="{{ at }}" title="{{ at }}" data-age>{{ now.to_owned() - at.to_owned() }}</time>"#,
-    ext = "html"
-)]
+#[template(source = r#"<time datetime="{{ at }}" title="{{ at }}" data-age>{{ self.said() }}</time>"#, ext = "html")]
 pub(super) struct Age {
     pub(super) at: Timestamp,
     pub(super) now: Timestamp,
+    pub(super) language: Language,
 }
 
 impl HtmlSafe for Age {}
 
 impl Age {
+    fn said(&self) -> String {
+        board::say_span(self.now - self.at, self.language)
+    }
+
     /// The same as a length of time, not as how long ago.
     pub(super) fn length(self) -> Length {
-        Length { at: self.at, now: self.now }
+        Length(self)
     }
 }
 
 /// How long something has gone on; the browser lets it go on.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
-    source = r#"<time class="length" datetime="{{ at }}" title="{{ at }}" data-age>{{ now.to_owned() - at.to_owned() }}</time>"#,
+    source = r#"<time class="length" datetime="{{ self.0.at }}" title="{{ self.0.at }}" data-age>{{ self.0.said() }}</time>"#,
     ext = "html"
 )]
-pub(super) struct Length {
-    at: Timestamp,
-    now: Timestamp,
-}
+pub(super) struct Length(Age);
 
 impl HtmlSafe for Length {}
 
@@ -141,43 +143,18 @@ pub(super) fn session_word(status: SessionStatus, language: Language) -> &'stati
     }
 }
 
-pub(super) fn party_word(party: &Party, language: Language) -> String {
-    match (party, language) {
-        (Party::Owner, Language::En) => "you".into(),
-        (Party::Owner, Language::Ja) => "あなた".into(),
-        (Party::Agent(_) | Party::System, _) => party.to_string(),
+pub(super) fn rank_word(rank: Hierarchy, person: &Person) -> &'static str {
+    match (rank, person.language) {
+        (Hierarchy::Manager, Language::En) => "manager",
+        (Hierarchy::Worker, Language::En) => "worker",
+        (Hierarchy::Manager, Language::Ja) => "マネージャー",
+        (Hierarchy::Worker, Language::Ja) => "ワーカー",
     }
 }
 
-/// The name of a move, as its button says it.
-pub(super) fn move_word(name: board::lifecycle::Move, language: Language) -> &'static str {
-    use board::lifecycle::Move;
-    match (name, language) {
-        (Move::Create, Language::En) => "Create",
-        (Move::Queue, Language::En) => "To do",
-        (Move::Shelve, Language::En) => "Back to backlog",
-        (Move::Start, Language::En) => "Start",
-        (Move::Unstart | Move::Requeue, Language::En) => "Put back",
-        (Move::Block, Language::En) => "Block",
-        (Move::Unblock, Language::En) => "Unblock",
-        (Move::Finish, Language::En) => "Mark done",
-        (Move::Fail, Language::En) => "Fail",
-        (Move::Retry, Language::En) => "Retry",
-        (Move::Cancel, Language::En) => "Cancel",
-        (Move::Reopen, Language::En) => "Reopen",
-        (Move::Create, Language::Ja) => "作成",
-        (Move::Queue, Language::Ja) => "待機へ",
-        (Move::Shelve, Language::Ja) => "バックログへ",
-        (Move::Start, Language::Ja) => "開始",
-        (Move::Unstart | Move::Requeue, Language::Ja) => "開始を取り消す",
-        (Move::Block, Language::Ja) => "ブロック",
-        (Move::Unblock, Language::Ja) => "ブロック解除",
-        (Move::Finish, Language::Ja) => "完了にする",
-        (Move::Fail, Language::Ja) => "失敗",
-        (Move::Retry, Language::Ja) => "再試行",
-        (Move::Cancel, Language::Ja) => "中止",
-        (Move::Reopen, Language::Ja) => "再開",
-    }
+/// Who that is, for whoever reads: the owner is "you" to the owner alone.
+pub(super) fn party_word(party: &Party, person: &Person) -> String {
+    board::say_party(party, person.reader(), person.language)
 }
 
 /// A task by its id and title, with its status.
@@ -227,12 +204,13 @@ impl Note {
 }
 
 /// What holds a task now, in a few words.
-pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Language) -> Option<Note> {
+pub(super) fn note(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Option<Note> {
+    let language = person.language;
     let say = |en: &str, ja: &str| match language {
         Language::En => en.to_owned(),
         Language::Ja => ja.to_owned(),
     };
-    let age = |at| Some(Age { at, now });
+    let age = |at| Some(Age { at, now, language });
     if let Some(session) = task.live.and_then(|id| board.sessions.get(&id)) {
         return Some(of_session(board, session, now, language));
     }
@@ -240,7 +218,7 @@ pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Languag
         Status::Backlog | Status::Todo => match board::obstacles(board, task).first() {
             Some(obstacle) => Note { tone: "waits", text: of_obstacle(obstacle, language), since: None },
             None => {
-                let mover = party_word(&board.mover(task), language);
+                let mover = party_word(&board.mover(task), person);
                 let text = say(&format!("ready, {mover} to start"), &format!("開始可、{mover}待ち"));
                 Note { tone: "ready", text, since: age(task.status_at) }
             }
@@ -258,17 +236,22 @@ pub(super) fn note(board: &Board, task: &Task, now: Timestamp, language: Languag
             None => return None,
         },
         Status::Blocked => {
-            let text = task.block.as_ref().map(|block| board::one_line(&block.reason)).unwrap_or_default();
+            let text = task.block.as_ref().map(|block| reason(&block.reason, language)).unwrap_or_default();
             Note { tone: "bad", text, since: age(task.status_at) }
         }
         Status::Failed | Status::Cancelled => {
             let text =
-                task.conclusion.as_ref().map(|conclusion| board::one_line(&conclusion.reason)).unwrap_or_default();
+                task.conclusion.as_ref().map(|conclusion| reason(&conclusion.reason, language)).unwrap_or_default();
             let tone = if task.status == Status::Failed { "bad" } else { "" };
             Note { tone, text, since: age(task.status_at) }
         }
         Status::Done => Note { tone: "good", text: say("done", "完了"), since: age(task.status_at) },
     })
+}
+
+/// A reason in words: what Saihai itself gives is a code of the log.
+fn reason(reason: &str, language: Language) -> String {
+    board::one_line(&board::say_move_reason(reason, language))
 }
 
 /// What a session is doing, and when it was last heard of.
@@ -300,7 +283,7 @@ pub(super) fn of_session(board: &Board, session: &Session, now: Timestamp, langu
         }
         (SessionStatus::Ended, None) => ("", word.to_owned(), session.ended_at),
     };
-    Note { tone, text, since: since.map(|at| Age { at, now }) }
+    Note { tone, text, since: since.map(|at| Age { at, now, language }) }
 }
 
 fn of_obstacle(obstacle: &board::Obstacle, language: Language) -> String {
@@ -318,6 +301,6 @@ fn of_obstacle(obstacle: &board::Obstacle, language: Language) -> String {
         (Obstacle::DependencyCancelled(on), Language::Ja) => format!("{on} は中止"),
         (Obstacle::Held { by }, Language::En) => format!("held by {by}"),
         (Obstacle::Held { by }, Language::Ja) => format!("{by} により保留"),
-        (Obstacle::FuelSpent(fuel), _) => fuel.reason().into(),
+        (Obstacle::FuelSpent(fuel), _) => board::say_move_reason(fuel.reason(), language),
     }
 }

@@ -45,8 +45,9 @@ pub(super) async fn projects(State(state): State<AppState>, PageUser(person): Pa
     let mut projects = Vec::new();
     for (id, known) in &state.server.installation().state().projects {
         let Ok(open) = state.project(&person, id.as_str()).await.map_err(error_page(&person)) else { continue };
-        let count =
-            |wanted: &dyn Fn(Status) -> bool| open.board.tasks.values().filter(|task| wanted(task.status)).count();
+        let count = |wanted: &dyn Fn(Status) -> bool| {
+            open.board.tasks.values().filter(|task| !task.is_step() && wanted(task.status)).count()
+        };
         let live =
             |wanted: fn(SessionStatus) -> bool| open.board.all_live_sessions().filter(|s| wanted(s.status)).count();
         let changed = open.board.tasks.values().map(|task| task.updated_at).max();
@@ -60,7 +61,7 @@ pub(super) async fn projects(State(state): State<AppState>, PageUser(person): Pa
             open: count(&|status| matches!(status, Status::Backlog | Status::Todo | Status::InProgress)),
             stuck: count(&|status| matches!(status, Status::Blocked | Status::Failed)),
             done: count(&|status| status == Status::Done),
-            last: changed.map(|at| Age { at, now: open.now }),
+            last: changed.map(|at| Age { at, now: open.now, language: person.language }),
         });
     }
     page(&Projects { layout, projects })

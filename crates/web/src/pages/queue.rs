@@ -45,7 +45,7 @@ pub(super) async fn queue(
             session: session.id,
             agent: session.agent.to_string(),
             task: session.task().and_then(|id| board.tasks.get(&id)).map(|task| TaskLink::of(task, person.language)),
-            since: since.map(|at| Age { at, now: open.now }),
+            since: since.map(|at| Age { at, now: open.now, language: person.language }),
             waits: board::waiting(board, session, open.now)
                 .map(|waiting| board::clean(&board::say_waiting(&waiting, person.language))),
             files: in_the_way(session).to_vec(),

@@ -45,7 +45,7 @@ pub(super) async fn runners(State(state): State<AppState>, PageUser(person): Pag
             name: heartbeat.name.clone(),
             state: say_runner_state(state, person.language),
             bad: matches!(state, RunnerState::Silent | RunnerState::DiskFull | RunnerState::Trouble),
-            heard: Age { at: runner.heard_at, now },
+            heard: Age { at: runner.heard_at, now, language: person.language },
             version: heartbeat.version.clone(),
             labels: heartbeat.offer.labels.clone(),
             clients: heartbeat.offer.clients.as_ref().map(|known| known.iter().map(|client| client.as_str()).collect()),

@@ -53,7 +53,7 @@ pub(super) async fn settings(
             TokenUse::Browser => person.say("browser", "ブラウザ"),
         },
         own: token.id == person.token,
-        created: Age { at: token.created_at, now: open.now },
+        created: Age { at: token.created_at, now: open.now, language: person.language },
         expires: token.expires_at.map(|at| at.to_string().chars().take(16).collect::<String>().replace('T', " ")),
     };
     page(&Settings {
@@ -119,6 +119,9 @@ fn limits(limits: &board::Limits, person: &Person) -> Vec<(&'static str, String)
             person.say("Sessions of the project at once", "プロジェクトの同時セッション数"),
             limits.max_sessions.to_string(),
         ),
-        (person.say("Time to live of a message", "メッセージの有効期間"), limits.message_ttl.to_string()),
+        (
+            person.say("Time to live of a message", "メッセージの有効期間"),
+            board::say_span(limits.message_ttl, person.language),
+        ),
     ]
 }

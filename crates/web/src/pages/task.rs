@@ -7,7 +7,7 @@ use axum::extract::State;
 use board::wire::TaskDetail;
 use board::{
     Board, CheckOutcome, Command, Merge, NewTask, Party, Priority, Seq, Session, Status, Task, TaskId, TaskType,
-    Timestamp, Tone, event_lines, may_edit, say_rejection, say_why, why,
+    Timestamp, Tone, event_lines, may_edit, say_rejection, tell_why, why,
 };
 use serde::Deserialize;
 
@@ -15,6 +15,8 @@ use super::columns::MoveButton;
 use super::graph::Graph;
 use super::layout::{Answer, Layout, NavItem, PageUser, Path, Query, error_page, page, refused};
 use super::parts::{Age, Note, StatusChip, TaskLink, VerdictBadge, of_session, party_word, priority_word, type_word};
+use super::prose::{Named, Prose};
+use super::sentence::Sentence;
 use crate::person::Person;
 use crate::task_events::newest_events;
 use crate::{AppState, ProjectRequest};
@@ -35,8 +37,8 @@ struct TaskPage {
     task: Facts,
     moves: Vec<MoveButton>,
     /// Why it cannot be edited, if so.
-    read_only: Option<(String, String)>,
-    why: Vec<String>,
+    read_only: Option<(String, Sentence)>,
+    why: Vec<Sentence>,
     above: Vec<TaskLink>,
     children: Vec<TaskLink>,
     waits_for: Vec<TaskLink>,
@@ -45,7 +47,7 @@ struct TaskPage {
     sessions: Vec<SessionRow>,
     evidence: Option<Evidence>,
     feedback: Option<String>,
-    notes: Vec<(&'static str, String)>,
+    notes: Vec<(&'static str, Prose)>,
     comments: Vec<CommentRow>,
     may_comment: bool,
     may_revert: bool,
@@ -65,6 +67,7 @@ struct Facts {
     id: TaskId,
     title: String,
     description: String,
+    described: Prose,
     chip: StatusChip,
     status_age: Age,
     held_by: Option<TaskId>,
@@ -83,7 +86,7 @@ struct Facts {
     attempts: u32,
     cost: String,
     left: board::RemainingFuel,
-    claim: Option<(String, String)>,
+    claim: Option<(&'static str, Prose)>,
 }
 
 #[derive(Debug)]
@@ -102,6 +105,8 @@ pub(super) struct SessionRow {
 #[derive(Debug)]
 pub(super) struct Evidence {
     pub(super) session: board::SessionId,
+    /// It is shown on another page than its session's.
+    pub(super) elsewhere: bool,
     pub(super) commits: u32,
     pub(super) changed: Vec<String>,
     pub(super) outside: Vec<String>,
@@ -117,6 +122,7 @@ pub(super) struct Evidence {
 pub(super) struct CheckRow {
     pub(super) name: String,
     pub(super) outcome: CheckOutcome,
+    pub(super) word: String,
     pub(super) output: String,
 }
 
@@ -125,7 +131,7 @@ pub(super) struct CheckRow {
 struct CommentRow {
     seq: Seq,
     by: String,
-    text: String,
+    text: Prose,
     at: Age,
     read: String,
 }
@@ -136,11 +142,11 @@ pub(super) struct MessageRow {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) own: bool,
-    pub(super) content: String,
+    pub(super) content: Prose,
     pub(super) at: Age,
     pub(super) state: &'static str,
-    /// The tasks that were made of it, and whether they wait for the owner to start them.
-    pub(super) tasks: Vec<(TaskLink, bool)>,
+    /// The tasks that were made of it, with the move that one most likely makes now.
+    pub(super) tasks: Vec<(TaskLink, Option<MoveButton>)>,
 }
 
 /// A line of the timeline.
@@ -149,7 +155,7 @@ pub(super) struct Line {
     pub(super) seq: Seq,
     pub(super) at: Age,
     pub(super) tone: &'static str,
-    pub(super) text: String,
+    pub(super) text: Prose,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -174,7 +180,7 @@ pub(super) async fn task(
     let earlier = (events.len() == EVENTS).then(|| events.last().map(|(seq, _)| *seq)).flatten();
     let refusal = may_edit(board, &person.actor(), task, now)
         .err()
-        .map(|refusal| (refusal.message(language), refusal.hint(language, board::Audience::Person)));
+        .map(|refusal| (refusal.message(language), Sentence::of(refusal.tell_hint(language), board, &person, now)));
     let read_only = refusal.filter(|_| person.is_owner());
     let runner = state.runner_view(&person, &open.id).await.map_err(error_page(&person))?;
     let explained = why(board, id, now, &runner).map_err(refused(&person))?;
@@ -190,7 +196,11 @@ pub(super) async fn task(
         task: facts(board, task, now, &person),
         may_revert: person.is_owner() && board::may_revert(board, &person.actor(), id, now),
         moves: MoveButton::all(board, &person, task, merged, now),
-        why: explained.lines.iter().map(|line| say_why(line, id, language)).collect(),
+        why: explained
+            .lines
+            .iter()
+            .map(|line| Sentence::of(tell_why(line, id, person.reader(), language), board, &person, now))
+            .collect(),
         above,
         children: TaskLink::all(board, &task.children, language),
         waits_for: TaskLink::all(board, &task.dependencies, language),
@@ -199,11 +209,14 @@ pub(super) async fn task(
         sessions: sessions.iter().map(|session| session_row(board, session, now, &person)).collect(),
         evidence: examined.and_then(|session| evidence(session, &person)),
         feedback: task.feedback.as_ref().filter(|_| !task.is_settled()).map(|why| say_rejection(why, language)),
-        notes: context(task, &person),
+        notes: context(board, task, &person),
         comments: task.comments.iter().map(|comment| comment_row(board, task, comment, now, &person)).collect(),
         may_comment: person.is_owner() && admits(&Command::CommentTask { task: id, text: "x".into() }),
         messages: messages(board, id, now, &person),
-        timeline: events.iter().flat_map(|(seq, event)| lines(board, *seq, &about(event, id), now, &person)).collect(),
+        timeline: events
+            .iter()
+            .flat_map(|(seq, event)| lines(board, *seq, &about(event, id), Some(id), now, &person))
+            .collect(),
         earlier,
         agents: board.agents.values().filter(|agent| agent.active).map(|agent| agent.id().to_string()).collect(),
         priorities: Priority::ALL.iter().rev().map(|p| (p.as_str(), priority_word(*p, language))).collect(),
@@ -246,27 +259,29 @@ fn comment_row(board: &Board, task: &Task, comment: &board::Comment, now: Timest
     };
     CommentRow {
         seq: comment.seq,
-        by: party_word(&comment.by, person.language),
-        text: board::clean(&comment.text),
-        at: Age { at: comment.at, now },
+        by: party_word(&comment.by, person),
+        text: Named { board, person }.markdown(&comment.text),
+        at: Age { at: comment.at, now, language: person.language },
         read,
     }
 }
 
 fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
     let detail = TaskDetail::of(board, task);
-    let age = |at| Age { at, now };
+    let named = Named { board, person };
+    let age = |at| Age { at, now, language: person.language };
     Facts {
         id: task.id,
         title: task.title.clone(),
         description: board::clean(&task.description),
+        described: named.markdown(&task.description),
         chip: StatusChip { status: task.status, language: person.language },
         status_age: age(task.status_at),
         held_by: detail.held_by.filter(|_| !task.is_settled()),
         step: task.is_step(),
         assignee: task.assignee.as_ref().map(ToString::to_string),
-        mover: party_word(&board.mover(task), person.language),
-        creator: party_word(&task.creator, person.language),
+        mover: party_word(&board.mover(task), person),
+        creator: party_word(&task.creator, person),
         priority: task.priority,
         priority_word: priority_word(task.priority, person.language),
         task_type: task.task_type,
@@ -278,7 +293,19 @@ fn facts(board: &Board, task: &Task, now: Timestamp, person: &Person) -> Facts {
         attempts: task.used.attempts,
         cost: board::say_spent(&task.spent, person.language),
         left: detail.left,
-        claim: task.report.as_ref().map(|report| (report.result.to_string(), board::clean(&report.summary))),
+        claim: task
+            .report
+            .as_ref()
+            .map(|report| (outcome_word(report.result, person), named.markdown(&report.summary))),
+    }
+}
+
+/// What an agent says became of its task.
+fn outcome_word(outcome: board::Outcome, person: &Person) -> &'static str {
+    match outcome {
+        board::Outcome::Success => person.say("done", "完了"),
+        board::Outcome::Failed => person.say("failed", "失敗"),
+        board::Outcome::Blocked => person.say("blocked", "ブロック"),
     }
 }
 
@@ -300,9 +327,10 @@ fn neighbours(board: &Board, task: &Task, project: &str, person: &Person) -> Opt
 
 pub(super) fn session_row(board: &Board, session: &Session, now: Timestamp, person: &Person) -> SessionRow {
     let end = session.end.as_ref().map(|end| match (end.exit_code, &end.signal) {
-        (Some(code), _) => format!("{} {code}", end.reason),
-        (None, Some(signal)) => format!("{} {signal}", end.reason),
-        (None, None) => end.reason.to_string(),
+        (Some(0), _) => board::say_end(end.reason, person.language),
+        (Some(code), _) => format!("{} ({code})", board::say_end(end.reason, person.language)),
+        (None, Some(signal)) => format!("{} ({signal})", board::say_end(end.reason, person.language)),
+        (None, None) => board::say_end(end.reason, person.language),
     });
     SessionRow {
         id: session.id,
@@ -311,7 +339,7 @@ pub(super) fn session_row(board: &Board, session: &Session, now: Timestamp, pers
         note: of_session(board, session, now, person.language),
         end,
         verdict: session.verdict.as_ref().map(|verdict| VerdictBadge::of(verdict, person.language)),
-        started: Age { at: session.claimed_at, now },
+        started: Age { at: session.claimed_at, now, language: person.language },
         calls: session.calls,
     }
 }
@@ -330,10 +358,12 @@ pub(super) fn evidence(session: &Session, person: &Person) -> Option<Evidence> {
     let check = |check: &board::CheckResult| CheckRow {
         name: check.name.clone(),
         outcome: check.outcome,
+        word: board::say_outcome(check.outcome, person.language),
         output: board::clean(&check.output),
     };
     Some(Evidence {
         session: session.id,
+        elsewhere: true,
         commits: facts.commits,
         changed: facts.changed.clone(),
         outside: facts.outside_scope.clone(),
@@ -347,15 +377,16 @@ pub(super) fn evidence(session: &Session, person: &Person) -> Option<Evidence> {
 }
 
 /// What agents noted for those after them.
-fn context(task: &Task, person: &Person) -> Vec<(&'static str, String)> {
+fn context(board: &Board, task: &Task, person: &Person) -> Vec<(&'static str, Prose)> {
     let Some(context) = &task.context else { return Vec::new() };
+    let named = Named { board, person };
     let all = [
         (person.say("Progress", "進捗"), &context.progress),
         (person.say("Findings", "判明したこと"), &context.findings),
         (person.say("Blockers", "障害"), &context.blockers),
         (person.say("Next steps", "次のステップ"), &context.next_steps),
     ];
-    all.into_iter().filter_map(|(name, text)| Some((name, board::clean(text.as_ref()?)))).collect()
+    all.into_iter().filter_map(|(name, text)| Some((name, named.markdown(text.as_ref()?)))).collect()
 }
 
 fn messages(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Vec<MessageRow> {
@@ -375,20 +406,20 @@ pub(super) fn said(board: &Board, message: &board::Message, now: Timestamp, pers
     };
     MessageRow {
         id: message.id,
-        from: party_word(&message.from, person.language),
-        to: party_word(&message.to, person.language),
+        from: party_word(&message.from, person),
+        to: party_word(&message.to, person),
         own: message.from == Party::Owner,
-        content: board::clean(&message.content),
-        at: Age { at: message.at, now },
+        content: Named { board, person }.markdown(&message.content),
+        at: Age { at: message.at, now, language: person.language },
         state,
-        tasks: message.tasks.iter().filter_map(|id| made_of(board, *id, person)).collect(),
+        tasks: message.tasks.iter().filter_map(|id| made_of(board, *id, now, person)).collect(),
     }
 }
 
-fn made_of(board: &Board, id: TaskId, person: &Person) -> Option<(TaskLink, bool)> {
+fn made_of(board: &Board, id: TaskId, now: Timestamp, person: &Person) -> Option<(TaskLink, Option<MoveButton>)> {
     let task = board.tasks.get(&id)?;
-    let startable = person.is_owner() && task.status == Status::Todo && board::can_start(board, task);
-    Some((TaskLink::of(task, person.language), startable))
+    let offer = MoveButton::all(board, person, task, false, now).into_iter().find(MoveButton::is_first);
+    Some((TaskLink::of(task, person.language), offer))
 }
 
 /// The event without what it tells of other tasks.
@@ -400,19 +431,27 @@ fn about(event: &board::Event, id: TaskId) -> board::Event {
     event
 }
 
-pub(super) fn lines(board: &Board, seq: Seq, event: &board::Event, now: Timestamp, person: &Person) -> Vec<Line> {
+pub(super) fn lines(
+    board: &Board,
+    seq: Seq,
+    event: &board::Event,
+    on_page_of: Option<TaskId>,
+    now: Timestamp,
+    person: &Person,
+) -> Vec<Line> {
     let line = |said: board::EventLine| Line {
         seq,
-        at: Age { at: event.at, now },
+        at: Age { at: event.at, now, language: person.language },
         tone: match said.tone {
             Tone::Plain => "",
             Tone::Good => "good",
             Tone::Bad => "bad",
             Tone::Quiet => "quiet",
         },
-        text: said.text,
+        text: Named { board, person }.plain(&said.text),
     };
-    event_lines(board, event, person.language, |at| at.to_string()).into_iter().map(line).collect()
+    let telling = board::Telling { reader: person.reader(), language: person.language, on_page_of };
+    event_lines(board, event, telling, |at| at.to_string()).into_iter().map(line).collect()
 }
 
 #[derive(Debug, Template)]

@@ -35,7 +35,7 @@ pub(super) async fn trace_lines(
     let line = |decision: control::Decision| {
         let body: Value = serde_json::from_str(&decision.body).unwrap_or_default();
         TraceLine {
-            at: Age { at: Timestamp(decision.at), now: open.now },
+            at: Age { at: Timestamp(decision.at), now: open.now, language: person.language },
             seq: decision.seq,
             text: say_decision(&decision.kind, &body, person.language),
             body: board::clean(&serde_json::to_string_pretty(&body).unwrap_or_default()),

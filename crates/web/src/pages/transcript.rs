@@ -2,7 +2,7 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use board::{FileEdit, Said, ToolOutcome, ToolUse, TranscriptEntry, Usage, clean};
+use board::{FileEdit, ToolOutcome, ToolUse, TranscriptEntry, TranscriptEvent, Usage, clean};
 
 use super::ansi::{ColouredText, coloured};
 use crate::person::Person;
@@ -125,17 +125,20 @@ impl Search {
 }
 
 /// All that an entry says.
-fn texts(said: &Said) -> Vec<&str> {
+fn texts(said: &TranscriptEvent) -> Vec<&str> {
     fn of_tool(tool: &ToolUse) -> Vec<&str> {
         let edits = tool.edits.iter().flat_map(|edit| [edit.file.as_str(), &edit.diff]);
         [tool.name.as_str(), &tool.about, &tool.input].into_iter().chain(edits).collect()
     }
     match said {
-        Said::Started { model } => model.iter().map(String::as_str).collect(),
-        Said::Text { text, .. } | Said::Thinking { text } | Said::Error { text } | Said::Output { text } => vec![text],
-        Said::ToolCall { tool } => of_tool(tool),
-        Said::ToolResult { tool, output, .. } => [of_tool(tool), vec![output]].concat(),
-        Said::Finished { text, .. } => vec![text],
+        TranscriptEvent::Started { model } => model.iter().map(String::as_str).collect(),
+        TranscriptEvent::Text { text, .. }
+        | TranscriptEvent::Thinking { text }
+        | TranscriptEvent::Error { text }
+        | TranscriptEvent::Output { text } => vec![text],
+        TranscriptEvent::ToolCall { tool } => of_tool(tool),
+        TranscriptEvent::ToolResult { tool, output, .. } => [of_tool(tool), vec![output]].concat(),
+        TranscriptEvent::Finished { text, .. } => vec![text],
     }
 }
 
@@ -152,11 +155,11 @@ fn show(entries: Vec<(u64, TranscriptEntry)>, person: &Person, found: bool) -> T
 /// Puts an entry into the part that it belongs to: a result to its call, text to the text before. Gives it back if there is none.
 fn goes_on(parts: &mut [Part], entry: TranscriptEntry) -> Option<TranscriptEntry> {
     match entry.said {
-        Said::Text { ref text, continues: true } => match parts.last_mut().map(|part| &mut part.shown) {
+        TranscriptEvent::Text { ref text, continues: true } => match parts.last_mut().map(|part| &mut part.shown) {
             Some(Shown::Text(before)) => before.push_str(&clean(text)),
             Some(_) | None => return Some(entry),
         },
-        Said::ToolResult { tool, outcome, output, duration_ms } => {
+        TranscriptEvent::ToolResult { tool, outcome, output, duration_ms } => {
             let call = parts.iter_mut().rev().find_map(|part| match &mut part.shown {
                 Shown::Tool(known) if known.answer.is_none() && known.use_.call == tool.call => Some(known),
                 Shown::Tool(_)
@@ -170,42 +173,42 @@ fn goes_on(parts: &mut [Part], entry: TranscriptEntry) -> Option<TranscriptEntry
             match call {
                 Some(call) => call.answer = Some(answer(outcome, &output, duration_ms)),
                 None => {
-                    let said = Said::ToolResult { tool, outcome, output, duration_ms };
+                    let said = TranscriptEvent::ToolResult { tool, outcome, output, duration_ms };
                     return Some(TranscriptEntry { said, ..entry });
                 }
             }
         }
-        Said::Started { .. }
-        | Said::Text { .. }
-        | Said::Thinking { .. }
-        | Said::ToolCall { .. }
-        | Said::Finished { .. }
-        | Said::Error { .. }
-        | Said::Output { .. } => return Some(entry),
+        TranscriptEvent::Started { .. }
+        | TranscriptEvent::Text { .. }
+        | TranscriptEvent::Thinking { .. }
+        | TranscriptEvent::ToolCall { .. }
+        | TranscriptEvent::Finished { .. }
+        | TranscriptEvent::Error { .. }
+        | TranscriptEvent::Output { .. } => return Some(entry),
     }
     None
 }
 
 fn part(start: u64, entry: TranscriptEntry, person: &Person) -> Part {
     let shown = match entry.said {
-        Said::Started { model } => Shown::Started { model: model.unwrap_or_default() },
-        Said::Text { text, .. } => Shown::Text(clean(&text)),
-        Said::Thinking { text } => {
+        TranscriptEvent::Started { model } => Shown::Started { model: model.unwrap_or_default() },
+        TranscriptEvent::Text { text, .. } => Shown::Text(clean(&text)),
+        TranscriptEvent::Thinking { text } => {
             let first_words = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let first_words: String = first_words.chars().take(FIRST_WORDS).collect();
             Shown::Thinking { first_words: clean(&first_words), text: clean(&text) }
         }
-        Said::ToolCall { tool } => Shown::Tool(Tool { edits: edits(&tool), use_: tool, answer: None }),
-        Said::ToolResult { tool, outcome, output, duration_ms } => {
+        TranscriptEvent::ToolCall { tool } => Shown::Tool(Tool { edits: edits(&tool), use_: tool, answer: None }),
+        TranscriptEvent::ToolResult { tool, outcome, output, duration_ms } => {
             Shown::Tool(Tool { edits: edits(&tool), use_: tool, answer: Some(answer(outcome, &output, duration_ms)) })
         }
-        Said::Finished { outcome, text, usage, duration_ms } => Shown::Finished {
+        TranscriptEvent::Finished { outcome, text, usage, duration_ms } => Shown::Finished {
             failed: outcome == ToolOutcome::Failed,
             text: clean(&text),
             numbers: numbers(usage, duration_ms, person),
         },
-        Said::Error { text } => Shown::Error(clean(&text)),
-        Said::Output { text } => Shown::Output(coloured(text.as_bytes())),
+        TranscriptEvent::Error { text } => Shown::Error(clean(&text)),
+        TranscriptEvent::Output { text } => Shown::Output(coloured(text.as_bytes())),
     };
     Part { start, position: entry.position, at: entry.at.to_string(), shown }
 }

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use board::{Board, Language, Task, TaskId, Timestamp};
+use board::{Board, Task, TaskId, Timestamp};
 
 use super::parts::{Note, StatusChip, note};
+use crate::person::Person;
 
 /// Trees that are shown.
 const TREES: usize = 500;
@@ -85,7 +86,7 @@ pub(super) fn rows(
     folds: &TreeFolds,
     takes: &dyn Fn(&Task) -> bool,
     now: Timestamp,
-    language: Language,
+    person: &Person,
 ) -> Vec<TreeRow> {
     let mut rows = Vec::new();
     let mut rest: Vec<(&Task, usize)> = roots.iter().take(TREES).rev().map(|task| (*task, 0)).collect();
@@ -99,10 +100,10 @@ pub(super) fn rows(
             depth,
             id: task.id,
             title: task.title.clone(),
-            chip: StatusChip { status: task.status, language },
+            chip: StatusChip { status: task.status, language: person.language },
             step: task.is_step(),
             assignee: task.assignee.as_ref().map(ToString::to_string),
-            note: note(board, task, now, language),
+            note: note(board, task, now, person),
             parts: parts(board, task).map(|(settled, all)| (open, settled, all)),
         });
         if open {

@@ -1,6 +1,6 @@
 //! What clients print, as it was recorded, and how it reads as a conversation (W8).
 
-use board::{Client, FileEdit, Said, Span, Timestamp, ToolOutcome, ToolUse, TranscriptEntry, Usage};
+use board::{Client, FileEdit, Span, Timestamp, ToolOutcome, ToolUse, TranscriptEntry, TranscriptEvent, Usage};
 use runner::clients::OutputReader;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn read(client: Client, lines: &[&str]) -> Vec<TranscriptEntry> {
     entries
 }
 
-fn said(client: Client, lines: &[Value]) -> Vec<Said> {
+fn said(client: Client, lines: &[Value]) -> Vec<TranscriptEvent> {
     let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     read(client, &lines).into_iter().map(|entry| entry.said).collect()
@@ -35,8 +35,8 @@ fn tool(call: &str, name: &str, about: &str) -> ToolUse {
     ToolUse { call: call.into(), name: name.into(), about: about.into(), ..ToolUse::default() }
 }
 
-fn text(text: &str) -> Said {
-    Said::Text { text: text.into(), continues: false }
+fn text(text: &str) -> TranscriptEvent {
+    TranscriptEvent::Text { text: text.into(), continues: false }
 }
 
 /// W8: each of the four tells which tool it called, with its server apart from its name, and what came of it.
@@ -46,7 +46,7 @@ fn recorded_sessions_read_alike() {
         let recording = recording(client);
         let entries = read(client, &recording.lines().collect::<Vec<_>>());
         let first = entries.iter().find_map(|entry| match &entry.said {
-            Said::ToolResult { tool, outcome, output, .. } => Some((entry.position, tool, *outcome, output)),
+            TranscriptEvent::ToolResult { tool, outcome, output, .. } => Some((entry.position, tool, *outcome, output)),
             _ => None,
         });
         let (position, tool, outcome, output) = first.unwrap_or_else(|| panic!("{client}: {entries:#?}"));
@@ -56,10 +56,10 @@ fn recorded_sessions_read_alike() {
         let line = recording[usize::try_from(position).unwrap()..].lines().next().unwrap();
         let said = serde_json::from_str::<Value>(line).unwrap();
         assert!(said.to_string().contains("agent_name"), "the line that has the answer: {line}");
-        let unread = entries.iter().filter(|entry| matches!(entry.said, Said::Output { .. })).count();
+        let unread = entries.iter().filter(|entry| matches!(entry.said, TranscriptEvent::Output { .. })).count();
         assert_eq!(unread, 0, "{client}: {entries:#?}");
         let finished = entries.iter().any(|entry| match &entry.said {
-            Said::Finished { outcome, usage, .. } => {
+            TranscriptEvent::Finished { outcome, usage, .. } => {
                 *outcome == ToolOutcome::Succeeded && usage.is_some_and(|usage| usage.input_tokens == 2400)
             }
             _ => false,
@@ -89,7 +89,7 @@ fn claude_code_reads_as_a_conversation() {
     ];
     let diff = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n".to_owned();
     let edits = vec![FileEdit { file: "src/a.rs".into(), diff }];
-    let result = |tool, outcome, output: &str| Said::ToolResult {
+    let result = |tool, outcome, output: &str| TranscriptEvent::ToolResult {
         tool,
         outcome,
         output: output.into(),
@@ -99,14 +99,14 @@ fn claude_code_reads_as_a_conversation() {
     assert_eq!(
         said(Client::ClaudeCode, &lines),
         [
-            Said::Started { model: Some("claude-opus-5-5".into()) },
-            Said::Thinking { text: "Which file?".into() },
+            TranscriptEvent::Started { model: Some("claude-opus-5-5".into()) },
+            TranscriptEvent::Thinking { text: "Which file?".into() },
             text("I change it."),
-            Said::ToolCall { tool: ToolUse { edits, ..tool("1", "Edit", "src/a.rs") } },
+            TranscriptEvent::ToolCall { tool: ToolUse { edits, ..tool("1", "Edit", "src/a.rs") } },
             result(tool("1", "Edit", "src/a.rs"), ToolOutcome::Succeeded, "done"),
-            Said::ToolCall { tool: ToolUse { input, ..tool("2", "Bash", "npm test") } },
+            TranscriptEvent::ToolCall { tool: ToolUse { input, ..tool("2", "Bash", "npm test") } },
             result(tool("2", "Bash", "npm test"), ToolOutcome::Failed, "1 failing"),
-            Said::Finished {
+            TranscriptEvent::Finished {
                 outcome: ToolOutcome::Succeeded,
                 text: "All done.".into(),
                 usage: Some(Usage { input_tokens: 10, output_tokens: 2, cost_micros: Some(20_000) }),
@@ -131,7 +131,7 @@ fn the_others_read_as_conversations() {
         item("item.completed", json!({ "id": "i3", "type": "agent_message", "text": "Done." })),
     ];
     let edits = vec![FileEdit { file: "a.rs".into(), diff: "@@ update @@".into() }];
-    let answered = |tool, outcome, output: &str, duration_ms| Said::ToolResult {
+    let answered = |tool, outcome, output: &str, duration_ms| TranscriptEvent::ToolResult {
         tool,
         outcome,
         output: output.into(),
@@ -140,7 +140,7 @@ fn the_others_read_as_conversations() {
     assert_eq!(
         said(Client::Codex, &codex),
         [
-            Said::ToolCall { tool: tool("i1", "shell", "ls") },
+            TranscriptEvent::ToolCall { tool: tool("i1", "shell", "ls") },
             answered(tool("i1", "shell", "ls"), ToolOutcome::Failed, "a\n", Some(1_000)),
             answered(ToolUse { edits, ..tool("i2", "edit", "") }, ToolOutcome::Succeeded, "", None),
             text("Done."),
@@ -157,13 +157,13 @@ fn the_others_read_as_conversations() {
     let whole: String = found
         .iter()
         .filter_map(|said| match said {
-            Said::Text { text, .. } => Some(text.as_str()),
+            TranscriptEvent::Text { text, .. } => Some(text.as_str()),
             _ => None,
         })
         .collect();
     assert_eq!(
         (whole.as_str(), found.last()),
-        ("I look.", Some(&Said::ToolCall { tool: tool("1", "read_file", "a") }))
+        ("I look.", Some(&TranscriptEvent::ToolCall { tool: tool("1", "read_file", "a") }))
     );
     let opencode = [
         json!({ "type": "tool_use", "part": { "tool": "write", "callID": "c", "state": { "status": "completed",
@@ -188,7 +188,7 @@ fn unknown_lines_stay_as_they_are() {
     let all: String = found
         .iter()
         .map(|entry| match &entry.said {
-            Said::Output { text } => format!("{text}\n"),
+            TranscriptEvent::Output { text } => format!("{text}\n"),
             _ => String::new(),
         })
         .collect();

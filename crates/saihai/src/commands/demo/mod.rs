@@ -112,7 +112,8 @@ impl Demo {
         let (keep_serving, language) = (!self.exit, context.language());
         // With --json the summary is all that is printed.
         let progress = if text { Format::Text } else { Format::Quiet };
-        let summary = Summary { context: &context, repository: &repository, url: &url, task, keep_serving };
+        let summary =
+            Summary { context: &context, repository: &repository, url: &url, task, keep_serving, keep: self.keep };
         let began = Instant::now();
         let print_until_over = async move |events, notices| {
             print_events(events, notices, language, progress, |board| !is_over(board, task)).await;
@@ -186,6 +187,8 @@ struct Summary<'a> {
     url: &'a str,
     task: TaskId,
     keep_serving: bool,
+    /// What was made is left when it ends.
+    keep: bool,
 }
 
 impl Summary<'_> {
@@ -237,10 +240,17 @@ impl Summary<'_> {
                     format!("  saihai task tree; saihai task why {}; saihai session list; saihai log tail", self.task),
                 ]);
                 let url = self.url;
-                lines.push(say(
-                    format!("Look at the board until Ctrl-C, then everything is removed: {url}"),
-                    format!("Ctrl-C までボードを見られます。終了するとすべて削除します: {url}"),
-                ));
+                lines.push(if self.keep {
+                    say(
+                        format!("Look at the board until Ctrl-C; the repository is kept: {url}"),
+                        format!("Ctrl-C までボードを見られます。リポジトリは残ります: {url}"),
+                    )
+                } else {
+                    say(
+                        format!("Look at the board until Ctrl-C, then everything is removed: {url}"),
+                        format!("Ctrl-C までボードを見られます。終了するとすべて削除します: {url}"),
+                    )
+                });
             }
             lines.join("\n")
         };

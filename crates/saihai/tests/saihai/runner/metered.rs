@@ -49,7 +49,7 @@ fn an_agent_that_spends_too_much_is_stopped() {
     assert_eq!((&session["end_reason"], &session["verdict"]), (&json!("stopped"), &json!("none")));
     assert!(session["spent"]["tokens"].as_u64().unwrap() >= 60_000, "{session}");
     let why = team.world.ok(&["task", "why", &task]);
-    assert!(why.contains("budget: session") && why.contains(&format!("saihai task unblock {task}")), "{why}");
+    assert!(why.contains("the session has used up its budget") && why.contains(&format!("saihai task unblock {task}")), "{why}");
     let shown = team.world.ok(&["task", "show", &task]);
     assert!(shown.contains("tokens, cost not told"), "{shown}");
     let project = team.world.json(&["project", "show"]);

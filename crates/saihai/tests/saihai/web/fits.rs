@@ -137,7 +137,7 @@ async fn a_board_is_grouped_filtered_ordered_and_kept() {
     browser.click("#views li a").await;
     browser.until("location.search === '?group=tree&status=unsettled&sort=title'", "the view that was kept").await;
     browser.click("[data-key=filter] summary").await;
-    browser.eval("(s => { s.value = 'failed'; s.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector('[data-key=filter] [name=status]'))").await;
+    browser.eval("(s => { s.value = 'failed'; s.dispatchEvent(new Event('input', { bubbles: true })) })(document.querySelector('[data-key=filter] [name=status]'))").await;
     browser.until("document.querySelectorAll('.column').length === 1", "only what failed").await;
     browser.until_text(".column", "Broken").await;
     assert_eq!(browser.console_errors().await, Vec::<String>::new());

@@ -4,10 +4,13 @@
 //! (`scripts/browser`), and runs them then. `SAIHAI_AXE` names axe-core's script.
 
 mod fits;
+mod forms;
 mod graph_and_tree;
 mod owner;
 mod palette;
 mod screens;
+mod trust;
+mod words;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -86,5 +89,10 @@ async fn log_in(options: Options, link: &str) -> Browser {
     let browser = Browser::start(options).await;
     browser.goto(link).await;
     browser.until("document.querySelector('header.bar')", "a page after the login").await;
+    // What a login shows first is `now`; these tests are about the board.
+    let first = browser.eval("location.href").await;
+    if let Some(board) = first.as_str().and_then(|first| first.strip_suffix("/now")) {
+        browser.goto(board).await;
+    }
     browser
 }

@@ -54,9 +54,9 @@ async fn a_task_from_the_idea_to_the_merge_in_two_tabs() {
 
     browser.click(".card .menu summary").await;
     browser.click(".card [data-move=start]").await;
-    browser.until_text(&column("in_progress"), "running, last call").await;
+    browser.until_text(&column("in_progress"), "running, last heard").await;
     browser.switch(&first).await;
-    browser.until_text(&column("in_progress"), "running, last call").await;
+    browser.until_text(&column("in_progress"), "running, last heard").await;
     team.until_barrier(1, "begin");
     assert_eq!(team.task("1")["status"], "in_progress");
     team.release(1, "begin");

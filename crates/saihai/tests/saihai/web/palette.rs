@@ -73,7 +73,7 @@ async fn several_tasks_at_once_with_one_notice() {
     browser.until_text("#picked", "3 picked").await;
     browser.type_into("#picked [name=label]", "later").await;
     browser.press("Enter").await;
-    browser.until_text("#toast", "Done for 3 of 3.").await;
+    browser.until_text("#notice", "Done for 3 of 3.").await;
     for id in ["1", "2", "3"] {
         assert_eq!(team.task(id)["labels"], json!(["later"]));
     }
@@ -84,8 +84,8 @@ async fn several_tasks_at_once_with_one_notice() {
     }
     browser.until_text("#picked", "2 picked").await;
     browser.click("[data-bulk=start]").await;
-    browser.until_text("#toast", "Done for 1 of 2.").await;
-    browser.until_text("#toast", "tsk_2").await;
+    browser.until_text("#notice", "Done for 1 of 2.").await;
+    browser.until_text("#notice", "tsk_2").await;
     browser.until_text(".column[data-status=in_progress]", "One").await;
     assert_eq!(team.task("2")["status"], "backlog");
     browser.eval("document.querySelector('[data-pick][value=tsk_3]').click()").await;

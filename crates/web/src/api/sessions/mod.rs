@@ -15,6 +15,7 @@ use super::described;
 use super::page::{self, Page};
 use super::{NoQuery, Path, Query};
 use crate::AppState;
+use crate::notice::{Notice, Told};
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
 use board::wire::{Session, SessionDetail};
@@ -141,11 +142,13 @@ async fn stop(
     Owner(person): Owner,
     Path((project, session)): Path<(String, SessionId)>,
     Query(stop): Query<StopQuery>,
-) -> Result<Json<Session>, Problem> {
+) -> Result<Json<Told<Session>>, Problem> {
     let open = state.project(&person, &project).await?;
     let command = Command::StopSession { session, restart: stop.restart };
     let receipt = open.project.submit(person.actor(), command).await;
     let receipt = receipt.map_err(|error| person.problem(&error))?;
     let session = receipt.after.session(session).map_err(|refusal| person.refused(&refusal))?;
-    Ok(Json(session.into()))
+    let said = person.say("The session is being stopped", "セッションを停止しています");
+    let notice = session.task().and_then(|task| Notice::of_task(&person, &open, &receipt, task, said));
+    Ok(Notice::with(notice, session.into()))
 }

@@ -1,5 +1,7 @@
 //! How is a task made and changed? By the same commands as from everywhere.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -15,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::super::described;
 use super::super::{Body, NoQuery, Path, Query};
+use crate::notice::{Notice, Told, moved_word};
 use crate::person::{Owner, Person};
 use crate::problem::Problem;
 use crate::{AppState, ProjectRequest};
@@ -56,6 +59,9 @@ pub(super) struct Create {
     /// `target`: it mends what fails in the target, and goes through although a check fails there.
     #[schema(value_type = Option<described::Repairs>)]
     repairs: Option<Repairs>,
+    /// Start it at once. If that cannot be, it is made all the same, and is not in progress.
+    #[serde(default)]
+    start: bool,
     /// Making one again with the same key gives the task of the first time.
     idempotency_key: Option<String>,
 }
@@ -76,7 +82,7 @@ pub(super) async fn create(
     Body(create): Body<Create>,
 ) -> Result<Response, Problem> {
     let open = state.project(&person, &project).await?;
-    let Create { parent, idempotency_key: key, .. } = create;
+    let Create { parent, start, idempotency_key: key, .. } = create;
     let new = NewTask {
         title: create.title,
         description: create.description,
@@ -96,7 +102,16 @@ pub(super) async fn create(
     let status = if created.is_some() { StatusCode::CREATED } else { StatusCode::OK };
     let known = || receipt.after.created_by_key(&Party::Owner, parent, key.as_deref()?)?.first().copied();
     let id = created.or_else(known).expect("a task was made, now or with this key before");
-    created_answer(&receipt.after, id, &open, &person, status)
+    let started = if start && created.is_some() { Some(open.start(&person, id).await) } else { None };
+    let (board, said) = match started {
+        None => (receipt.after, person.say("Created", "作成しました").to_owned()),
+        Some(Ok(board)) => (board, person.say("Created and started", "作成し、開始しました").to_owned()),
+        Some(Err(refused)) => {
+            let said = person.say("Created, not started:", "作成しましたが、開始できません:");
+            (receipt.after, format!("{said} {}", refused.detail))
+        }
+    };
+    created_answer(&board, id, &open, &person, status, said)
 }
 
 /// What is to be different; what is not said stays.
@@ -129,11 +144,12 @@ pub(super) async fn edit(
     Path((project, task)): Path<(String, TaskId)>,
     _: Query<NoQuery>,
     Body(edit): Body<Edit>,
-) -> Result<Json<Task>, Problem> {
+) -> Result<Json<Told<Task>>, Problem> {
     let open = state.project(&person, &project).await?;
     let Edit { title, description, priority, task_type, labels, force: forced } = edit;
     let edit = TaskEdit { title, description, priority, task_type, labels };
-    open.changed(&person, task, Command::EditTask { task, edit, forced }).await
+    let said = |_: &board::Task| person.say("Changed", "変更しました").to_owned();
+    open.changed(&person, task, Command::EditTask { task, edit, forced }, said).await
 }
 
 /// Who is to do it.
@@ -161,10 +177,14 @@ pub(super) async fn assign(
     Path((project, task)): Path<(String, TaskId)>,
     _: Query<NoQuery>,
     Body(assign): Body<Assign>,
-) -> Result<Json<Task>, Problem> {
+) -> Result<Json<Told<Task>>, Problem> {
     let open = state.project(&person, &project).await?;
     let command = Command::AssignTask { task, assignee: assign.agent, forced: assign.force };
-    open.changed(&person, task, command).await
+    let said = |task: &board::Task| match &task.assignee {
+        Some(agent) => format!("{} {agent}", person.say("Assigned to", "担当:")),
+        None => person.say("Assigned to nobody", "担当者を外しました").to_owned(),
+    };
+    open.changed(&person, task, command, said).await
 }
 
 /// What it is to wait for, and what no longer.
@@ -194,10 +214,11 @@ pub(super) async fn depend(
     Path((project, task)): Path<(String, TaskId)>,
     _: Query<NoQuery>,
     Body(depend): Body<Depend>,
-) -> Result<Json<Task>, Problem> {
+) -> Result<Json<Told<Task>>, Problem> {
     let open = state.project(&person, &project).await?;
     let Depend { add, remove, force: forced } = depend;
-    open.changed(&person, task, Command::ChangeDependencies { task, add, remove, forced }).await
+    let said = |_: &board::Task| person.say("What it waits for is changed", "依存先を変更しました").to_owned();
+    open.changed(&person, task, Command::ChangeDependencies { task, add, remove, forced }, said).await
 }
 
 /// What is to be said about a task.
@@ -260,7 +281,7 @@ pub(super) async fn act(
     Path((project, task, name)): Path<(String, TaskId, Move)>,
     _: Query<NoQuery>,
     Body(request): Body<MoveRequest>,
-) -> Result<Json<Task>, Problem> {
+) -> Result<Json<Told<Task>>, Problem> {
     let open = state.project(&person, &project).await?;
     let found = open.board.task(task).map_err(|refusal| person.refused(&refusal))?;
     if name == Move::Create {
@@ -272,7 +293,7 @@ pub(super) async fn act(
         Move::Retry => Command::RetryTask { task, reason: request.reason, forced, later: request.later },
         name => Command::MoveTask { task, to: board::Destination::By(name), reason: request.reason, forced, merged },
     };
-    open.changed(&person, task, command).await
+    open.changed(&person, task, command, |task| moved_word(&person, name, task).to_owned()).await
 }
 
 /// Why work is undone.
@@ -305,7 +326,8 @@ pub(super) async fn revert(
     let command = board::replies::revert(found, &commits, request.reason.as_deref(), language);
     let receipt = open.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
     let id = first_created(&receipt).expect("a task was made");
-    created_answer(&receipt.after, id, &open, &person, StatusCode::CREATED)
+    let said = person.say("Started, to undo what was merged", "マージした変更の取り消しを開始しました").to_owned();
+    created_answer(&receipt.after, id, &open, &person, StatusCode::CREATED, said)
 }
 
 fn first_created(receipt: &Receipt<Board>) -> Option<TaskId> {
@@ -322,10 +344,12 @@ fn created_answer(
     open: &ProjectRequest,
     person: &Person,
     status: StatusCode,
+    said: String,
 ) -> Result<Response, Problem> {
     let task = board.task(id).map_err(|refusal| person.refused(&refusal))?;
     let place = format!("/api/v1/projects/{}/tasks/{id}", open.id);
-    Ok((status, [(header::LOCATION, place)], Json(Task::from(task))).into_response())
+    let notice = Notice::of_created(person, open, task, said);
+    Ok((status, [(header::LOCATION, place)], Notice::with(notice, Task::from(task))).into_response())
 }
 
 impl AppState {
@@ -338,9 +362,24 @@ impl AppState {
 
 impl ProjectRequest {
     /// Submits a command about a task, and shows the task as it is then.
-    async fn changed(&self, person: &Person, task: TaskId, command: Command) -> Result<Json<Task>, Problem> {
+    async fn changed(
+        &self,
+        person: &Person,
+        id: TaskId,
+        command: Command,
+        said: impl FnOnce(&board::Task) -> String,
+    ) -> Result<Json<Told<Task>>, Problem> {
         let receipt = self.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
-        let task = receipt.after.task(task).map_err(|refusal| person.refused(&refusal))?;
-        Ok(Json(task.into()))
+        let task = receipt.after.task(id).map_err(|refusal| person.refused(&refusal))?;
+        let notice = Notice::of_task(person, self, &receipt, id, &said(task));
+        Ok(Notice::with(notice, task.into()))
+    }
+
+    /// Starts a task that was just made.
+    async fn start(&self, person: &Person, task: TaskId) -> Result<Arc<Board>, Problem> {
+        let to = board::Destination::By(Move::Start);
+        let command = Command::MoveTask { task, to, reason: None, forced: false, merged: false };
+        let receipt = self.project.submit(person.actor(), command).await.map_err(|error| person.problem(&error))?;
+        Ok(receipt.after)
     }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::{Team, Up, wait_for};
 use crate::world::texts;
 
-/// A team whose agent is a program called `claude` that prints these lines, a second apart, and goes on with the last.
-fn team_with_claude(settings: &Value, script: &str) -> (Team, String) {
+/// A team whose agent is a program called `claude`, with the PATH on which it is found.
+pub(crate) fn team_with_claude(settings: &Value, script: &str) -> (Team, String) {
     let team = Team::configured("true", settings);
     let bin = team.world.path().join("bin");
     fs::create_dir(&bin).unwrap();
@@ -22,7 +22,7 @@ fn team_with_claude(settings: &Value, script: &str) -> (Team, String) {
     (team, path)
 }
 
-fn start<'a>(team: &'a Team, path: &str) -> Up<'a> {
+pub(crate) fn start<'a>(team: &'a Team, path: &str) -> Up<'a> {
     Up::start_with(team, &[], &[("PATH", path), ("ANTHROPIC_API_KEY", "none")])
 }
 
@@ -49,7 +49,10 @@ fn an_agent_that_spends_too_much_is_stopped() {
     assert_eq!((&session["end_reason"], &session["verdict"]), (&json!("stopped"), &json!("none")));
     assert!(session["spent"]["tokens"].as_u64().unwrap() >= 60_000, "{session}");
     let why = team.world.ok(&["task", "why", &task]);
-    assert!(why.contains("the session has used up its budget") && why.contains(&format!("saihai task unblock {task}")), "{why}");
+    assert!(
+        why.contains("the session has used up its budget") && why.contains(&format!("saihai task unblock {task}")),
+        "{why}"
+    );
     let shown = team.world.ok(&["task", "show", &task]);
     assert!(shown.contains("tokens, cost not told"), "{shown}");
     let project = team.world.json(&["project", "show"]);

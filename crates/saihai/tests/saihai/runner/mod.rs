@@ -10,7 +10,7 @@ mod hostile_git;
 mod judges;
 mod looking;
 mod lost_store;
-mod metered;
+pub(crate) mod metered;
 mod owner;
 mod processes;
 mod queue;

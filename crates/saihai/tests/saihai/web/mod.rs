@@ -6,6 +6,7 @@
 mod fits;
 mod forms;
 mod graph_and_tree;
+mod now;
 mod owner;
 mod palette;
 mod screens;

@@ -8,6 +8,7 @@ use super::{Demo, axe, base, log_in};
 
 /// The pages of the demo, by the name of their screenshot.
 const PAGES: &[(&str, &str)] = &[
+    ("now", "/p/greet/now"),
     ("board", "/p/greet"),
     ("tree", "/p/greet?view=tree"),
     ("graph", "/p/greet?view=graph&status=done"),
@@ -18,6 +19,7 @@ const PAGES: &[(&str, &str)] = &[
     ("agent", "/p/greet/agents/aiko"),
     ("sessions", "/p/greet/sessions"),
     ("session", "/p/greet/sessions/ses_2"),
+    ("decisions", "/p/greet/sessions/ses_2?tab=decisions"),
     ("queue", "/p/greet/queue"),
     ("chat", "/p/greet/chat/aiko"),
     ("memory", "/p/greet/memory"),

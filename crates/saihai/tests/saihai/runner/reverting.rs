@@ -56,7 +56,10 @@ fn what_was_not_merged_is_not_undone() {
     let team = Team::new("true");
     let task = team.start_task("Wait");
     let refused = team.world.refused(6, &["task", "revert", &task]);
-    assert!(refused["code"] == "not_merged" && refused["hint"].as_str().unwrap().contains("git revert"), "{refused}");
+    assert!(
+        refused["code"] == "not_merged" && refused["hint"].as_str().unwrap().contains("undone with git"),
+        "{refused}"
+    );
 }
 
 /// V14, V2: an agent that is needed to undo something and changes nothing has undone nothing.

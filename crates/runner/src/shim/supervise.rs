@@ -32,6 +32,7 @@ const RECORD_AGAIN: Duration = Duration::from_secs(1);
 
 /// What the client has used is written down at most so often.
 const WRITE_USAGE_EVERY: Duration = Duration::from_secs(1);
+const USAGE_AGAIN: Duration = Duration::from_millis(100);
 
 /// A message of `init` is a few words, or why the client did not start.
 const LONGEST_MESSAGE: u64 = 16 * 1024;
@@ -231,7 +232,7 @@ impl<'a> ClientProcess<'a> {
     /// Waits for one thing to happen, and sees to it.
     fn wait_for_event(&mut self) -> io::Result<()> {
         let now = Instant::now();
-        let wait = self.next_limit().saturating_duration_since(now).min(LONGEST_WAIT);
+        let wait = self.next_limit().min(self.next_usage(now)).saturating_duration_since(now).min(LONGEST_WAIT);
         let none = PollFlags::empty();
         let ready: Vec<bool> = {
             let fd = |stream: &'_ OutputStream| stream.pipe.as_ref().map(PipeReader::try_clone);
@@ -273,6 +274,15 @@ impl<'a> ClientProcess<'a> {
         self.write_usage(now);
         self.enforce(now);
         Ok(())
+    }
+
+    /// When usage is to be written down that came too soon after the last.
+    fn next_usage(&self, now: Instant) -> Instant {
+        match (self.reader.usage(), self.written_usage) {
+            // Past that, it could not be written.
+            (Some(usage), Some((written, at))) if usage != written => (at + WRITE_USAGE_EVERY).max(now + USAGE_AGAIN),
+            _ => now + LONGEST_WAIT,
+        }
     }
 
     /// Writes down what the client has used so far, for the runner to report.

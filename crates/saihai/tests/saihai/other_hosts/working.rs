@@ -65,6 +65,11 @@ fn two_hosts_do_the_work_of_a_server() {
         wait_for("the output to be there", || {
             (team.world.ok(&["session", "log", &session.id.to_string()]) == printed.trim_end()).then_some(())
         });
+        // So does the conversation that was made of it there.
+        wait_for("the conversation to be there", || {
+            let said = team.world.run(&["session", "log", &session.id.to_string(), "--transcript", "--json"]);
+            said.stdout.contains("60000").then_some(())
+        });
     }
     // Nothing but the definitions was laid out there, and the workspaces of merged work are gone.
     assert!(!east.workspace(1).exists() && !west.workspace(2).exists());

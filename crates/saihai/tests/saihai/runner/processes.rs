@@ -393,11 +393,13 @@ fn usage_is_told_while_the_client_runs() {
     let team = Team::new("true");
     let bin = team.world.path().join("bin");
     fs::create_dir(&bin).unwrap();
-    let message = json!({
-        "type": "assistant",
-        "message": { "id": "msg_1", "content": [], "usage": { "input_tokens": 1200, "output_tokens": 34 } },
-    });
-    let client = format!("#!/bin/sh\necho '{message}'\nexec sleep 1000\n");
+    let message = |id: &str, input: u32, output: u32| {
+        let usage = json!({ "input_tokens": input, "output_tokens": output });
+        json!({ "type": "assistant", "message": { "id": id, "content": [], "usage": usage } })
+    };
+    // The second comes too soon to be written down at once, and nothing follows it.
+    let (first, second) = (message("msg_1", 700, 30), message("msg_2", 500, 4));
+    let client = format!("#!/bin/sh\necho '{first}'\nsleep 0.2\necho '{second}'\nexec sleep 1000\n");
     fs::write(bin.join("claude"), client).unwrap();
     fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
     let agent = json!({ "id": "solo", "mode": "one_shot", "client": "claude-code", "system_prompt": "Work." });
